@@ -1,0 +1,31 @@
+# HYDRA_PKG(NAME, MODULE, REQUIRED, WHY): --with-NAME[=DIR|yes|no] through pkg-config.
+# Sets have_NAME, substitutes NAME_CFLAGS/NAME_LIBS, defines HYDRA_HAVE_NAME. An explicit request that fails is fatal.
+AC_DEFUN([HYDRA_PKG], [
+  m4_pushdef([hydra_var], [m4_translit([[$1]], [a-z-], [A-Z_])])
+  AC_ARG_WITH([$1], [AS_HELP_STRING([--with-$1@<:@=DIR|yes|no@:>@], [$4])], [], [with_$1=auto])
+  have_$1=no
+  AS_CASE([$with_$1],
+    [no], [],
+    [auto|yes], [PKG_CHECK_MODULES(hydra_var, [$2], [have_$1=yes], [have_$1=no])],
+    [hydra_saved_path=$PKG_CONFIG_PATH
+     hydra_dir_path="$with_$1/lib/pkgconfig:$with_$1/lib64/pkgconfig:$with_$1/share/pkgconfig"
+     for hydra_d in "$with_$1"/lib/*/pkgconfig; do hydra_dir_path="$hydra_dir_path:$hydra_d"; done
+     PKG_CONFIG_PATH="$hydra_dir_path${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}"; export PKG_CONFIG_PATH
+     PKG_CHECK_MODULES(hydra_var, [$2], [have_$1=yes], [have_$1=no])
+     PKG_CONFIG_PATH=$hydra_saved_path])
+  AS_IF([test "$have_$1" = no && test "$with_$1" != auto && test "$with_$1" != no],
+    [AC_MSG_ERROR([--with-$1=$with_$1 was given, but pkg-config does not find $2])])
+  AS_IF([test "$have_$1" = no && test "$3" = required],
+    [AC_MSG_ERROR([$2 is required ($4): install it or point --with-$1 at it])])
+  AS_IF([test "$have_$1" = yes],
+    [AC_DEFINE([HYDRA_HAVE_]hydra_var, [1], [Define to 1 when $1 is used])
+     HYDRA_SUMMARY_ADD([$1], [yes ($4)])],
+    [AS_IF([test "$with_$1" = no], [HYDRA_SUMMARY_ADD([$1], [no (--without-$1): $4])],
+                                   [HYDRA_SUMMARY_ADD([$1], [not found ($2): $4])])])
+  AM_CONDITIONAL([HAVE_]hydra_var, [test "$have_$1" = yes])
+  m4_popdef([hydra_var])
+])
+
+AC_DEFUN([HYDRA_CHECK_HWLOC], [HYDRA_PKG([hwloc], [hwloc >= 2.1], [required], [machine topology])])
+AC_DEFUN([HYDRA_CHECK_LIBCONFIG], [HYDRA_PKG([libconfig], [libconfig >= 1.5], [optional], [model and cluster presets of hydra-dcp sim])])
+AC_DEFUN([HYDRA_CHECK_OPENBLAS], [HYDRA_PKG([openblas], [openblas], [optional], [baseline of hydra-dcp bench kernel only])])

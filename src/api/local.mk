@@ -1,0 +1,4 @@
+noinst_LTLIBRARIES += libhydra_api.la
+HYDRA_PARTS += libhydra_api.la
+libhydra_api_la_CFLAGS = $(AM_CFLAGS)
+libhydra_api_la_SOURCES = 

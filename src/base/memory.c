@@ -1,0 +1,49 @@
+/* memory.c: allocation whose size arithmetic cannot overflow. */
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Bytes of an array, at least 1; 0 when it cannot exist. */
+static size_t array_bytes(int64_t count, size_t size)
+{
+    size_t bytes;
+
+    if (count < 0 || __builtin_mul_overflow((size_t)count, size, &bytes) || bytes > PTRDIFF_MAX - 64)
+        return 0;
+    return bytes == 0 ? 1 : bytes;
+}
+
+void *hydra_calloc(int64_t count, size_t size)
+{
+    size_t bytes = array_bytes(count, size);
+
+    return bytes == 0 ? NULL : calloc(1, bytes);
+}
+
+void *hydra_alloc(int64_t count, size_t size)
+{
+    size_t bytes = array_bytes(count, size);
+
+    return bytes == 0 ? NULL : aligned_alloc(64, (bytes + 63) / 64 * 64);
+}
+
+void *hydra_resize(void *old, int64_t count, size_t size)
+{
+    size_t bytes = array_bytes(count, size);
+
+    return bytes == 0 ? NULL : realloc(old, bytes);
+}
+
+char *hydra_strdup(const char *text)
+{
+    size_t bytes = strlen(text) + 1;
+    char *copy = malloc(bytes);
+
+    return copy == NULL ? NULL : memcpy(copy, text, bytes);
+}
+
+void hydra_free(void *block)
+{
+    free(block);
+}

@@ -1,0 +1,7 @@
+bin_PROGRAMS += hydra-dcp
+hydra_dcp_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
+hydra_dcp_LDADD = libhydra_sim.la libhydra_internal.la
+hydra_dcp_SOURCES = \
+	src/tools/commands.def src/tools/commands.h \
+	src/tools/main.c \
+	src/tools/options.c src/tools/options.h

@@ -1,0 +1,3 @@
+check_PROGRAMS += tests/base/test_parse
+tests_base_test_parse_LDADD = $(test_ldadd)
+TESTS += tests/base/test_parse

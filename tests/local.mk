@@ -1,0 +1,29 @@
+# Every test speaks TAP. MPI tests are NAME.mpi files of "program ranks..." lines, run by tests/mpirun.sh; add the file to
+# TESTS and EXTRA_DIST, the program to check_PROGRAMS.
+TEST_EXTENSIONS = .sh .mpi
+MPI_LOG_DRIVER = $(LOG_DRIVER)
+MPI_LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/mpirun.sh
+EXTRA_DIST += tests/mpirun.sh
+LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
+SH_LOG_DRIVER = $(LOG_DRIVER)
+SH_LOG_COMPILER = $(SHELL)
+AM_TESTS_ENVIRONMENT = \
+	top_srcdir='$(top_srcdir)'; export top_srcdir; \
+	top_builddir='$(top_builddir)'; export top_builddir; \
+	MPIEXEC='$(MPIEXEC)'; export MPIEXEC; \
+	MPIEXEC_FLAGS='$(MPIEXEC_FLAGS)'; export MPIEXEC_FLAGS; \
+	OMP_NUM_THREADS=1; export OMP_NUM_THREADS;
+test_ldadd = libhydra_internal.la
+noinst_HEADERS = tests/tap.h
+
+include tests/base/local.mk
+include tests/plan/local.mk
+include tests/topo/local.mk
+include tests/comm/local.mk
+include tests/net/local.mk
+include tests/kernel/local.mk
+include tests/attn/local.mk
+include tests/api/local.mk
+include tests/sim/local.mk
+include tests/tools/local.mk
+include tests/install/local.mk

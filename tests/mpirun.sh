@@ -1,0 +1,27 @@
+#!/bin/sh
+# mpirun.sh FILE.mpi: run MPI tests. Each line of the file: PROGRAM RANKS... (paths relative to the build folder).
+# One variable launches them all: HYDRA_TEST_WRAPPER="valgrind -q" (or "xterm -e gdb") drops in before the program.
+# Rank 0 prints TAP; this script runs every rank count, adds "[n ranks]" and renumbers. A program that dies or hangs is a failure.
+awk=${AM_TAP_AWK:-awk}
+builddir=${top_builddir:-.}
+limit=${HYDRA_TEST_TIMEOUT:-300}
+out=$(mktemp) && trap 'rm -f "$out" "$out.all"' EXIT
+: > "$out.all"
+if [ -z "$MPIEXEC" ]; then echo "1..0 # SKIP no MPI launcher"; exit 0; fi
+while read -r program counts; do
+    case $program in ''|'#'*) continue ;; esac
+    for n in $counts; do
+        HYDRA_DCP_TIMEOUT=${HYDRA_DCP_TIMEOUT:-60} timeout -k 5 "$limit" \
+            $MPIEXEC $MPIEXEC_FLAGS -n "$n" $HYDRA_TEST_WRAPPER "$builddir/$program" > "$out" 2>&1 < /dev/null
+        code=$?
+        "$awk" -v n="$n" -v program="$program" -v code="$code" '
+            /^1\.\./ { planned = substr($0, 4); next }
+            /^(not )?ok / { seen++; bad += /^not /; sub(/ # SKIP/, " [" n " ranks] # SKIP") || sub(/$/, " [" n " ranks]"); print; next }
+            { print "# " $0 }
+            END {
+                if (code != 0 && !bad) print "not ok 0 - " program " ends well [" n " ranks] (exit status " code ")"
+                else if (planned == "" || planned != seen) print "not ok 0 - " program " runs every test it planned [" n " ranks]"
+            }' "$out" >> "$out.all"
+    done
+done < "$1"
+"$awk" '/^(not )?ok / { n++; sub(/ok [0-9]+/, "ok " n) } { print } END { print "1.." n }' "$out.all"
