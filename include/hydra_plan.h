@@ -4,7 +4,7 @@
  * place is kept per thread and read with Hydra_Error_detail. The library never exits, aborts or writes to stdout.
  * Handles are opaque, set only on success, freed with the matching _free, which nulls them and accepts a null handle.
  *
- * Words (doc/design.md has all of them): the pool is the ranks that context and data parallelism share, G of them; a
+ * Words (doc/algorithms.md has all of them): the pool is the ranks that context and data parallelism share, G of them; a
  * slot is a rank's place in the pool after topology-aware reordering; a group is the run of slots that carries some
  * documents in one microbatch; degree is its size; a shard is the tokens of one document that one rank holds.
  */
@@ -57,7 +57,7 @@ enum {
     HYDRA_FACTOR_COST = -1  /* the divisor with the least exposed time under the cost model */
 };
 
-/* Which rule bounds the degree (ALGORITHMS section 2 in doc/design.md). */
+/* Which rule bounds the degree (doc/algorithms.md, section 2). */
 enum {
     HYDRA_CAP_BALANCED = 0, /* also at least C_bal, so that the longest document is no straggler without a pipeline */
     HYDRA_CAP_PAPER = 1     /* HyDra equation 9 as printed */

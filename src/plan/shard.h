@@ -1,4 +1,4 @@
-/* shard.h: which tokens of a document each member of a group holds. Pure arithmetic (ALGORITHMS section 5).
+/* shard.h: which tokens of a document each member of a group holds. Pure arithmetic (doc/algorithms.md section 5).
  *
  * Group of P = U * R members; member i has inner index a = i mod U and ring index b = i / U. Member i gets
  * floor(s/P) + [(i - o) mod P < s mod P] tokens, o the running sum of remainders of the group's earlier documents

@@ -1,4 +1,4 @@
-/* test_shard.c: every token of a document is held exactly once, in the places ALGORITHMS section 5 says. */
+/* test_shard.c: every token of a document is held exactly once, in the places doc/algorithms.md section 5 says. */
 #include <stdlib.h>
 
 #include "plan/shard.h"
