@@ -1,4 +1,5 @@
 noinst_LTLIBRARIES += libhydra_api.la
 HYDRA_PARTS += libhydra_api.la
 libhydra_api_la_CFLAGS = $(AM_CFLAGS)
-libhydra_api_la_SOURCES = 
+libhydra_api_la_SOURCES = \
+	src/api/context.h

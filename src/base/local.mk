@@ -2,6 +2,7 @@ noinst_LTLIBRARIES += libhydra_base.la
 HYDRA_PARTS += libhydra_base.la
 libhydra_base_la_CFLAGS = $(AM_CFLAGS)
 libhydra_base_la_SOURCES = \
+	src/base/counters.c src/base/counters.def src/base/counters.h \
 	src/base/bits.h \
 	src/base/config.c src/base/config.def src/base/config.h \
 	src/base/error.c src/base/error.h \

@@ -1,4 +1,4 @@
 noinst_LTLIBRARIES += libhydra_comm.la
 HYDRA_PARTS += libhydra_comm.la
 libhydra_comm_la_CFLAGS = $(AM_CFLAGS)
-libhydra_comm_la_SOURCES = 
+libhydra_comm_la_SOURCES = src/comm/agree.h src/comm/pool.h src/comm/wait.h

@@ -1,0 +1,29 @@
+/* context.h: what a Hydra_Context is: the pool, its transports, its kernel. One thread at a time. */
+#ifndef HYDRA_API_CONTEXT_H
+#define HYDRA_API_CONTEXT_H
+
+#include "comm/agree.h"
+#include "comm/pool.h"
+#include "hydra.h"
+#include "kernel/kernel.h"
+#include "net/net.h"
+
+struct hydra_context {
+    struct hydra_pool *pool;
+    struct hydra_net *alltoall;            /* transport of inner all-to-alls, dispatch and collect */
+    struct hydra_net *ring;                /* transport of the outer ring; its own message space, may be of the same kind */
+    const struct hydra_kernel_ops *kernel; /* the same on every rank of the pool */
+    int threads;                           /* OpenMP threads that kernels use, >= 1 */
+    uint64_t operations;                   /* dispatches, collects and attention calls so far: tells messages apart */
+    MPI_Comm peers;                        /* ours; MPI_COMM_NULL: none */
+    struct hydra_context *next;            /* list of live contexts, newest first (context.c) */
+};
+
+/* Entry check of a public call: clears the thread's detail; HYDRA_ERR_ARG for a null or finalised handle,
+ * HYDRA_ERR_STATE and HYDRA_ERR_PEER as hydra_pool_check. */
+int hydra_context_enter(Hydra_Context context);
+
+/* Agree over the pool, and over the peers when there are any, that every rank succeeded and holds the same hash. */
+int hydra_context_agree_hash(Hydra_Context context, int status, uint64_t hash, const char *what);
+
+#endif
