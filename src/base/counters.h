@@ -2,6 +2,8 @@
 #ifndef HYDRA_BASE_COUNTERS_H
 #define HYDRA_BASE_COUNTERS_H
 
+#include <stddef.h>
+
 enum {
 #define HYDRA_COUNTER(constant, name, meaning) HYDRA_COUNTER_##constant,
 #include "base/counters.def"
