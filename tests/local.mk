@@ -13,6 +13,12 @@ AM_TESTS_ENVIRONMENT = \
 	MPIEXEC='$(MPIEXEC)'; export MPIEXEC; \
 	MPIEXEC_FLAGS='$(MPIEXEC_FLAGS)'; export MPIEXEC_FLAGS; \
 	OMP_NUM_THREADS=1; export OMP_NUM_THREADS;
+# The MPI tests alone: another MPI library is the same code behind another launcher.
+check-mpi:
+	@tests=; for t in $(TESTS); do case $$t in *.mpi) tests="$$tests $$t" ;; esac; done; $(MAKE) check TESTS="$$tests"
+.PHONY: check-mpi
+EXTRA_DIST += tests/lsan.supp
+
 test_ldadd = libhydra_internal.la
 noinst_HEADERS = tests/tap.h
 
