@@ -5,7 +5,7 @@ libhydra_plan_la_SOURCES = \
 	src/plan/batch.h \
 	src/plan/cost.h \
 	src/plan/draft.h \
-	src/plan/pipeline.h \
+	src/plan/pipeline.c src/plan/pipeline.h \
 	src/plan/policy.h \
 	src/plan/schedule.h \
 	src/plan/shard.c src/plan/shard.h
