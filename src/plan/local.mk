@@ -3,7 +3,7 @@ HYDRA_PARTS += libhydra_plan.la
 libhydra_plan_la_CFLAGS = $(AM_CFLAGS) $(HYDRA_PURE_CFLAGS) $(OPENMP_CFLAGS)
 libhydra_plan_la_SOURCES = \
 	src/plan/batch.h \
-	src/plan/cost.h \
+	src/plan/cost.c src/plan/cost.h \
 	src/plan/draft.h \
 	src/plan/pipeline.c src/plan/pipeline.h \
 	src/plan/policy.h \

@@ -4,3 +4,6 @@ TESTS += tests/plan/test_shard
 check_PROGRAMS += tests/plan/test_pipeline
 tests_plan_test_pipeline_LDADD = $(test_ldadd)
 TESTS += tests/plan/test_pipeline
+check_PROGRAMS += tests/plan/test_cost
+tests_plan_test_cost_LDADD = $(test_ldadd)
+TESTS += tests/plan/test_cost
