@@ -1,4 +1,4 @@
-bin_PROGRAMS += hydra-dcp
+noinst_PROGRAMS += hydra-dcp
 hydra_dcp_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
 hydra_dcp_LDADD = libhydra_sim.la libhydra_internal.la
 hydra_dcp_SOURCES = \
