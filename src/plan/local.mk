@@ -2,10 +2,23 @@ noinst_LTLIBRARIES += libhydra_plan.la
 HYDRA_PARTS += libhydra_plan.la
 libhydra_plan_la_CFLAGS = $(AM_CFLAGS) $(HYDRA_PURE_CFLAGS) $(OPENMP_CFLAGS)
 libhydra_plan_la_SOURCES = \
-	src/plan/batch.h \
-	src/plan/cost.c src/plan/cost.h \
-	src/plan/draft.h \
+	src/plan/batch.c src/plan/batch.h \
+	src/plan/check.c \
+	src/plan/cost.c src/plan/cost.def src/plan/cost.h \
+	src/plan/draft.c src/plan/draft.h \
+	src/plan/interleave.c src/plan/interleave.h \
+	src/plan/layout.c src/plan/layout.h \
+	src/plan/options.c src/plan/options.def \
 	src/plan/pipeline.c src/plan/pipeline.h \
-	src/plan/policy.h \
-	src/plan/schedule.h \
-	src/plan/shard.c src/plan/shard.h
+	src/plan/plan.c src/plan/plan.h \
+	src/plan/policy.c src/plan/policy.h \
+	src/plan/policy_load.c \
+	src/plan/policy_load_scan.c \
+	src/plan/policy_static.c \
+	src/plan/schedule.c src/plan/schedule.h \
+	src/plan/schedule_io.c src/plan/schedule_io.h \
+	src/plan/schedule_pack.c \
+	src/plan/schedule_unpack.c \
+	src/plan/shard.c src/plan/shard.h \
+	src/plan/targets.c src/plan/targets.h \
+	src/plan/view.c

@@ -7,3 +7,11 @@ TESTS += tests/plan/test_pipeline
 check_PROGRAMS += tests/plan/test_cost
 tests_plan_test_cost_LDADD = $(test_ldadd)
 TESTS += tests/plan/test_cost
+
+noinst_HEADERS += tests/plan/batches.h
+check_PROGRAMS += tests/plan/test_load
+tests_plan_test_load_LDADD = $(test_ldadd)
+TESTS += tests/plan/test_load
+check_PROGRAMS += tests/plan/test_schedule
+tests_plan_test_schedule_LDADD = $(test_ldadd)
+TESTS += tests/plan/test_schedule

@@ -1,0 +1,49 @@
+/* policy.c: the table of planning policies and their names. */
+#include "plan/policy.h"
+
+#include <string.h>
+
+#include "base/error.h"
+
+static const struct hydra_policy policies[] = {
+    {HYDRA_POLICY_LOAD, hydra_policy_load},
+    {HYDRA_POLICY_STATIC, hydra_policy_static},
+};
+
+static const struct {
+    int id;
+    const char *name;
+} names[] = {
+#define HYDRA_POLICY(constant, value, name, meaning) {HYDRA_POLICY_##constant, name},
+#include "hydra_policies.def"
+#undef HYDRA_POLICY
+};
+
+const struct hydra_policy *hydra_policy_find(int id)
+{
+    for (size_t i = 0; i < sizeof policies / sizeof policies[0]; i++)
+        if (policies[i].id == id)
+            return &policies[i];
+    return NULL;
+}
+
+int Hydra_Policy_from_name(const char *name, int *policy)
+{
+    hydra_error_clear();
+    if (name == NULL || policy == NULL)
+        return hydra_error(HYDRA_ERR_ARG, "Hydra_Policy_from_name: name or policy is NULL");
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(names[i].name, name) == 0) {
+            *policy = names[i].id;
+            return HYDRA_SUCCESS;
+        }
+    return hydra_error(HYDRA_ERR_ARG, "'%s' is not a planning policy", name);
+}
+
+const char *Hydra_Policy_name(int policy)
+{
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (names[i].id == policy)
+            return names[i].name;
+    return NULL;
+}
