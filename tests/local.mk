@@ -10,6 +10,7 @@ SH_LOG_COMPILER = $(SHELL)
 AM_TESTS_ENVIRONMENT = \
 	top_srcdir='$(top_srcdir)'; export top_srcdir; \
 	top_builddir='$(top_builddir)'; export top_builddir; \
+	MPICC='$(CC)'; export MPICC; \
 	MPIEXEC='$(MPIEXEC)'; export MPIEXEC; \
 	MPIEXEC_FLAGS='$(MPIEXEC_FLAGS)'; export MPIEXEC_FLAGS; \
 	OMP_NUM_THREADS=1; export OMP_NUM_THREADS;

@@ -1,7 +1,9 @@
-bin_PROGRAMS += hydra-dcp
+noinst_PROGRAMS += hydra-dcp
 hydra_dcp_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
 hydra_dcp_LDADD = libhydra_sim.la libhydra_internal.la
 hydra_dcp_SOURCES = \
+	src/tools/bench.def \
+	src/tools/cmd_bench.c \
 	src/tools/commands.def src/tools/commands.h \
 	src/tools/main.c \
 	src/tools/options.c src/tools/options.h

@@ -6,7 +6,7 @@
 #include "tools/commands.h"
 
 static const struct tool_command commands[] = {
-#define COMMAND(name, function, summary) {name, function, summary},
+#define COMMAND(name, function, summary) {name, summary, function},
 #include "tools/commands.def"
 #undef COMMAND
     {NULL, NULL, NULL},
