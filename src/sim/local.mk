@@ -1,6 +1,39 @@
 # The simulator is linked by the command and the tests, not by the library.
 noinst_LTLIBRARIES += libhydra_sim.la
+libhydra_sim_la_CPPFLAGS = $(AM_CPPFLAGS) -DHYDRA_PKGDATADIR='"$(pkgdatadir)"'
 libhydra_sim_la_CFLAGS = $(AM_CFLAGS) $(HYDRA_PURE_CFLAGS) $(LIBCONFIG_CFLAGS)
 libhydra_sim_la_LIBADD = $(LIBCONFIG_LIBS)
-libhydra_sim_la_SOURCES =
+libhydra_sim_la_SOURCES = \
+	src/sim/engine.c \
+	src/sim/iteration.c src/sim/iteration.h \
+	src/sim/model.c \
+	src/sim/preset_find.c src/sim/preset.h \
+	src/sim/stage.c src/sim/stage.h
+if HAVE_LIBCONFIG
+libhydra_sim_la_SOURCES += src/sim/preset.c
+else
+libhydra_sim_la_SOURCES += src/sim/preset_none.c
+endif
 libhydra_sim_la_SOURCES += src/sim/report.h
+
+# Presets: installed, and beside the program in the build tree.
+modelsdir = $(pkgdatadir)/models
+clustersdir = $(pkgdatadir)/clusters
+dist_models_DATA = \
+	share/models/deepseek-v3.cfg \
+	share/models/hy3.cfg \
+	share/models/hydra-testbed.cfg \
+	share/models/llama3-8b.cfg \
+	share/models/moe-770b-a49b.cfg \
+	share/models/qwen3.5-35b-a3b.cfg
+dist_clusters_DATA = \
+	share/clusters/a100-p4de.cfg \
+	share/clusters/gb200x8.cfg \
+	share/clusters/h100.cfg \
+	share/clusters/h200.cfg \
+	share/clusters/h20x512.cfg \
+	share/clusters/h800x2048.cfg
+noinst_DATA = presets
+CLEANFILES += presets
+presets:
+	$(AM_V_GEN)$(LN_S) $(abs_top_srcdir)/share presets

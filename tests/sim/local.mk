@@ -1,1 +1,13 @@
 # tests of src/sim
+sim_ldadd = libhydra_sim.la $(test_ldadd)
+
+check_PROGRAMS += tests/sim/test_iteration
+tests_sim_test_iteration_SOURCES = tests/sim/test_iteration.c tests/sim/random_work.h
+tests_sim_test_iteration_LDADD = $(sim_ldadd)
+TESTS += tests/sim/test_iteration
+
+if HAVE_LIBCONFIG
+check_PROGRAMS += tests/sim/test_presets
+tests_sim_test_presets_LDADD = $(sim_ldadd)
+TESTS += tests/sim/test_presets
+endif
