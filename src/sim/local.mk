@@ -14,7 +14,16 @@ libhydra_sim_la_SOURCES += src/sim/preset.c
 else
 libhydra_sim_la_SOURCES += src/sim/preset_none.c
 endif
-libhydra_sim_la_SOURCES += src/sim/report.h
+# Pictures.
+libhydra_sim_la_SOURCES += \
+	src/sim/draw.h \
+	src/sim/draw_chart.c src/sim/draw_degrees.c src/sim/draw_plan.c src/sim/draw_timeline.c \
+	src/sim/grid.c src/sim/grid.h \
+	src/sim/html.c src/sim/picture.c \
+	src/sim/report.h \
+	src/sim/svg.c src/sim/svg.h \
+	src/sim/trace.c \
+	src/sim/words.c src/sim/words.h
 
 # Presets: installed, and beside the program in the build tree.
 modelsdir = $(pkgdatadir)/models

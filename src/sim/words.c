@@ -1,0 +1,228 @@
+/* words.c: numbers as people read them, and sentences made from the numbers. */
+#include "sim/words.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Decimals that leave three significant digits of a value from 1 up. */
+static int decimals(double value)
+{
+    return value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+}
+
+static struct hydra_word scaled(double value, const char *unit)
+{
+    struct hydra_word word;
+
+    snprintf(word.text, sizeof word.text, "%.*f%s", decimals(fabs(value)), value, unit);
+    return word;
+}
+
+struct hydra_word hydra_words_seconds(double seconds)
+{
+    if (seconds == 0.0)
+        return (struct hydra_word){"0 s"};
+    if (seconds < 0.9995e-3)
+        return scaled(seconds * 1e6, " \xc2\xb5s");
+    if (seconds < 0.9995)
+        return scaled(seconds * 1e3, " ms");
+    if (seconds < 180.0)
+        return scaled(seconds, " s");
+    return seconds < 2.0 * 3600.0 ? scaled(seconds / 60.0, " min") : scaled(seconds / 3600.0, " h");
+}
+
+struct hydra_word hydra_words_count(double count)
+{
+    static const char *const units[] = {"", "K", "M", "G", "T", "P"};
+    double size = fabs(count);
+    int unit = 0;
+    struct hydra_word word;
+
+    while (size >= 999.5 && unit < 5) {
+        size /= 1000.0;
+        unit++;
+    }
+    if (unit == 0 && size == floor(size)) {
+        snprintf(word.text, sizeof word.text, "%.0f", count);
+        return word;
+    }
+    if (unit == 0 && size < 1.0) {
+        snprintf(word.text, sizeof word.text, "%.3g", count);
+        return word;
+    }
+    return scaled(count < 0.0 ? -size : size, units[unit]);
+}
+
+struct hydra_word hydra_words_whole(int64_t count)
+{
+    struct hydra_word word;
+    char digits[24];
+    size_t length, at = 0;
+
+    snprintf(digits, sizeof digits, "%" PRId64, count);
+    length = strlen(digits);
+    for (size_t i = 0; i < length; i++) {
+        word.text[at++] = digits[i];
+        if ((length - 1 - i) % 3 == 0 && i + 1 < length && digits[i] != '-')
+            word.text[at++] = ',';
+    }
+    word.text[at] = '\0';
+    return word;
+}
+
+struct hydra_word hydra_words_share(double share)
+{
+    struct hydra_word word;
+    double percent = share * 100.0;
+
+    snprintf(word.text, sizeof word.text, "%.*f%%", percent != 0.0 && fabs(percent) < 0.995 ? 2 : fabs(percent) < 99.95 ? 1 : 0,
+             percent);
+    return word;
+}
+
+struct hydra_word hydra_words_ratio(double ratio)
+{
+    return scaled(ratio, "\xc3\x97");
+}
+
+const char *hydra_bar_word(int kind)
+{
+    static const char *const words[HYDRA_BAR_KINDS] = {"forward", "backward", "reduce-scatter", "optimizer", "planning"};
+
+    return words[kind];
+}
+
+/* Append to a text of len bytes; what does not fit is left out. */
+static void append(char *text, size_t len, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+static void append(char *text, size_t len, const char *format, ...)
+{
+    size_t used = strlen(text);
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text + used, len - used, format, arguments);
+    va_end(arguments);
+}
+
+void hydra_words_headline(const struct hydra_report *report, char *text, size_t len)
+{
+    const struct hydra_policy_result *best = NULL;
+    const char *joint = "";
+
+    text[0] = '\0';
+    for (int i = 0; i < report->npolicies; i++)
+        if (isfinite(report->policies[i].seconds) && (best == NULL || report->policies[i].seconds < best->seconds))
+            best = &report->policies[i];
+    if (best == NULL)
+        return;
+    append(text, len, "%s takes %s an iteration", best->name, hydra_words_seconds(best->seconds).text);
+    for (int i = 0; i < report->npolicies; i++) {
+        const struct hydra_policy_result *policy = &report->policies[i];
+
+        if (policy == best || !isfinite(policy->seconds))
+            continue;
+        append(text, len, "%s%s %s", joint[0] == '\0' ? ": the least. Against it, " : joint, policy->name,
+               hydra_words_ratio(policy->seconds / best->seconds).text);
+        joint = ", ";
+    }
+    append(text, len, ".");
+}
+
+/* The greatest of the losses that are known, NULL when none is. */
+static const char *greatest_loss(const struct hydra_policy_result *policy, double *share)
+{
+    const struct {
+        double share;
+        const char *words;
+    } losses[] = {{policy->pp_bubble, "stages waiting in the pipeline"},
+                  {policy->dp_bubble, "replicas waiting for the slowest"},
+                  {policy->exposed, "communication that nothing hides"}};
+    const char *found = NULL;
+
+    *share = 0.0;
+    for (size_t i = 0; i < sizeof losses / sizeof losses[0]; i++)
+        if (losses[i].share > *share) {
+            *share = losses[i].share;
+            found = losses[i].words;
+        }
+    return found;
+}
+
+void hydra_words_time(const struct hydra_report *report, int which, char *text, size_t len)
+{
+    const struct hydra_policy_result *policy = &report->policies[which], *first = &report->policies[0];
+    double share;
+    const char *loss = greatest_loss(policy, &share);
+
+    text[0] = '\0';
+    if (policy->note != NULL) {
+        append(text, len, "%s", policy->note);
+        return;
+    }
+    if (!isfinite(policy->seconds))
+        return;
+    append(text, len, "One iteration takes %s", hydra_words_seconds(policy->seconds).text);
+    if (which > 0 && isfinite(first->seconds))
+        append(text, len, policy->seconds >= first->seconds ? ", %s as long as %s" : ", %s of the time of %s",
+               hydra_words_ratio(policy->seconds / first->seconds).text, first->name);
+    append(text, len, ".");
+    if (loss != NULL)
+        append(text, len, " Most is lost to %s: %s of the time.", loss, hydra_words_share(share).text);
+    if (isfinite(policy->cov))
+        append(text, len, " The microbatches' times vary by %s of their mean%s.", hydra_words_share(policy->cov).text,
+               policy->cov > 0.3 ? ", and every ragged edge becomes a gap in the rows" : "");
+}
+
+/* Longest document of a group, tokens. */
+static int64_t longest_of(const struct hydra_schedule *schedule, const struct hydra_group *group)
+{
+    int64_t longest = 0;
+
+    for (int64_t i = group->docs_begin; i < group->docs_end; i++)
+        if (schedule->lengths[schedule->docs[i]] > longest)
+            longest = schedule->lengths[schedule->docs[i]];
+    return longest;
+}
+
+void hydra_words_plan(const struct hydra_schedule *schedule, const struct hydra_grid *grid, char *text, size_t len)
+{
+    int64_t worst = 0, fullest = -1;
+
+    text[0] = '\0';
+    append(text, len, "%s microbatch%s; their fullest slots add up to %s of an even share",
+           hydra_words_whole(schedule->microbatches).text, schedule->microbatches == 1 ? "" : "es",
+           hydra_words_share(grid->critical).text);
+    for (int64_t m = 1; m < schedule->microbatches; m++)
+        if (grid->load_max[m] - grid->load_mean[m] > grid->load_max[worst] - grid->load_mean[worst])
+            worst = m;
+    for (int64_t g = schedule->group_begin[worst]; g < schedule->group_begin[worst + 1]; g++)
+        if (fullest < 0 || grid->group_load[g] > grid->group_load[fullest])
+            fullest = g;
+    if (grid->critical > 1.01 && fullest >= 0)
+        append(text, len, ". Most is lost in microbatch %s: %s on its fullest slot against %s on average, where a document of "
+                          "%s tokens runs at degree %s",
+               hydra_words_whole(worst).text, hydra_words_share(grid->load_max[worst]).text,
+               hydra_words_share(grid->load_mean[worst]).text,
+               hydra_words_whole(longest_of(schedule, &schedule->groups[fullest])).text,
+               hydra_words_whole(schedule->groups[fullest].size).text);
+    append(text, len, grid->idle > 0.0005 ? "; %s of the slots are idle." : ".", hydra_words_share(grid->idle).text);
+}
+
+void hydra_words_degrees(const Hydra_Schedule_stats *stats, char *text, size_t len)
+{
+    int most = 0;
+
+    for (int level = 1; level < 64; level++)
+        if (stats->degree_share[level] > stats->degree_share[most])
+            most = level;
+    text[0] = '\0';
+    append(text, len, "%s of the slots work at degree %s", hydra_words_share(stats->degree_share[most]).text,
+           hydra_words_whole((int64_t)1 << (most < 62 ? most : 62)).text);
+    if (stats->idle_share > 0.0005)
+        append(text, len, ", %s are idle", hydra_words_share(stats->idle_share).text);
+    append(text, len, ".");
+}
