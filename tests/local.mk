@@ -21,7 +21,9 @@ check-mpi:
 EXTRA_DIST += tests/lsan.supp
 
 test_ldadd = libhydra_internal.la
-noinst_HEADERS = tests/tap.h
+noinst_HEADERS = tests/tap.h tests/json_check.h
+# Reads standard input and fails when it is not JSON: for shell tests of --json.
+check_PROGRAMS += tests/json_check
 
 include tests/base/local.mk
 include tests/plan/local.mk

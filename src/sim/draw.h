@@ -11,7 +11,7 @@
 enum { HYDRA_DRAW_WIDTH = 1200 };
 
 /* Colours of the bars that occur in the timelines of a report. */
-enum { HYDRA_DRAW_LEGEND_HEIGHT = 26 };
+enum { HYDRA_DRAW_LEGEND_HEIGHT = 30 };
 void hydra_draw_timeline_legend(FILE *page, const struct hydra_report *report, int replicas);
 
 /* Timeline of one policy on an axis of `axis` seconds. */

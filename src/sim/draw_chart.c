@@ -111,7 +111,8 @@ static int make_axis(const struct hydra_chart *chart, bool y, struct axis *axis)
 
     *axis = (struct axis){.log = y ? chart->log_y : chart->log_x};
     HYDRA_REQUIRE(data_range(chart, y, &axis->low, &axis->high), HYDRA_ERR_ARG,
-                  "chart %s: %s has no value that its axis can hold", chart->title, y ? chart->y_label : chart->x_label);
+                  "chart %s: %s has no value that its axis can hold", chart->title,
+                  y ? chart->y_label : chart->x_label);
     axis->from = y ? HYDRA_DRAW_CHART_HEIGHT - BOTTOM : LEFT;
     axis->to = y ? TOP : HYDRA_DRAW_WIDTH - RIGHT;
     if (!axis->log && y && axis->low > 0.0)
@@ -132,25 +133,39 @@ fail:
     return status;
 }
 
+/* Ticks of a linear axis all with the decimals that their step asks for. */
+static void tick_words(const struct axis *axis, int i, char *text, size_t len)
+{
+    const double step = axis->nticks > 1 ? axis->ticks[1] - axis->ticks[0] : axis->ticks[i];
+    const double value = axis->ticks[i];
+
+    if (!axis->log && fabs(axis->high) < 1e3 && step >= 1e-3)
+        snprintf(text, len, "%.*f", step >= 1.0 ? 0 : (int)ceil(-log10(step) - 1e-9), value);
+    else if (value >= 1.0 && value < 1e5 && value == floor(value))
+        snprintf(text, len, "%s", hydra_words_whole((int64_t)value).text);
+    else
+        snprintf(text, len, "%s", hydra_words_count(value).text);
+}
+
 static void draw_axes(FILE *page, const struct hydra_chart *chart, const struct axis *x, const struct axis *y)
 {
     const double bottom = y->from;
+    char words[32];
 
     for (int i = 0; i < y->nticks; i++) {
         double at = place(y, y->ticks[i]);
 
         hydra_svg_line(page, "rule", LEFT, at, HYDRA_DRAW_WIDTH - RIGHT, at);
-        hydra_svg_text(page, "soft small end", LEFT - 8, at + 4.0, "%s", hydra_words_count(y->ticks[i]).text);
+        tick_words(y, i, words, sizeof words);
+        hydra_svg_text(page, "soft small end", LEFT - 8, at + 4.0, "%s", words);
     }
     hydra_svg_line(page, "axis", LEFT, bottom, HYDRA_DRAW_WIDTH - RIGHT, bottom);
     for (int i = 0; i < x->nticks; i++) {
         double at = place(x, x->ticks[i]);
 
         hydra_svg_line(page, "axis", at, bottom, at, bottom + 4.0);
-        if (x->nticks > 1 && x->ticks[i] >= 1.0 && x->ticks[i] < 1e5 && x->ticks[i] == floor(x->ticks[i]))
-            hydra_svg_text(page, "soft small mid", at, bottom + 17.0, "%s", hydra_words_whole((int64_t)x->ticks[i]).text);
-        else
-            hydra_svg_text(page, "soft small mid", at, bottom + 17.0, "%s", hydra_words_count(x->ticks[i]).text);
+        tick_words(x, i, words, sizeof words);
+        hydra_svg_text(page, "soft small mid", at, bottom + 17.0, "%s", words);
     }
     hydra_svg_text(page, "name", 0, 14, "%s", chart->title);
     hydra_svg_text(page, "soft", LEFT, TOP - 14, "%s", chart->y_label);
@@ -163,7 +178,8 @@ static bool drawn_as_points(const struct hydra_chart *chart, int s)
 }
 
 /* Line through the points, broken where y is not known. */
-static void draw_line(FILE *page, const struct hydra_series *series, int colour, const struct axis *x, const struct axis *y)
+static void draw_line(FILE *page, const struct hydra_series *series, int colour, const struct axis *x,
+                      const struct axis *y)
 {
     bool pen = false;
 
@@ -201,6 +217,9 @@ static void draw_series(FILE *page, const struct hydra_chart *chart, int s, cons
         hydra_xml_printf(page, "%s: %s at %s", series->name, hydra_words_count(series->y[i]).text,
                          hydra_words_count(series->x[i]).text);
         fputs("</title></circle>\n", page);
+        if (drawn_as_points(chart, s))
+            hydra_svg_text(page, "small", place(x, series->x[i]) + 9.0, place(y, series->y[i]) + 4.0, "%s",
+                           series->name);
     }
 }
 
@@ -231,7 +250,7 @@ static void spread(struct label *labels, int nlabels, double bottom)
         labels[i].y = fmin(labels[i].y, i == nlabels - 1 ? bottom : labels[i + 1].y - LINE);
 }
 
-/* Names at the right, each beside the end of its line. */
+/* Names of lines at the right, each beside its end; names of points stand beside them. */
 static int draw_names(FILE *page, const struct hydra_chart *chart, const struct axis *x, const struct axis *y)
 {
     struct label *labels = hydra_calloc(chart->nseries, sizeof *labels);
@@ -241,8 +260,9 @@ static int draw_names(FILE *page, const struct hydra_chart *chart, const struct 
     for (int s = 0; s < chart->nseries; s++) {
         int64_t last;
 
-        if (last_point(&chart->series[s], &last))
-            labels[nlabels++] = (struct label){place(x, chart->series[s].x[last]), place(y, chart->series[s].y[last]), s};
+        if (!drawn_as_points(chart, s) && last_point(&chart->series[s], &last))
+            labels[nlabels++] =
+                (struct label){place(x, chart->series[s].x[last]), place(y, chart->series[s].y[last]), s};
     }
     spread(labels, nlabels, y->from);
     for (int i = 0; i < nlabels; i++) {

@@ -57,7 +57,8 @@ static void draw_column(FILE *page, const char *css, double x, double base, doub
     hydra_svg_text(page, "small mid", x + width / 2.0, base - height - 4.0, "%s", hydra_words_share(share).text);
 }
 
-static void draw_policy(FILE *page, const struct hydra_policy_result *policy, double base, int last, double step, double top)
+static void draw_policy(FILE *page, const struct hydra_policy_result *policy, double base, int last, double step,
+                        double top)
 {
     const Hydra_Schedule_stats *stats = policy->stats;
     const double width = fmin(step - 8.0, 64.0);
@@ -68,10 +69,13 @@ static void draw_policy(FILE *page, const struct hydra_policy_result *policy, do
     for (int level = 0; level <= last; level++) {
         snprintf(tip, sizeof tip, "%.80s: %s of the slots work at degree %s", policy->name,
                  hydra_words_share(stats->degree_share[level]).text, hydra_words_whole((int64_t)1 << level).text);
-        draw_column(page, "f1", LEFT + step * level + (step - width) / 2.0, base, width, stats->degree_share[level], top, tip);
+        draw_column(page, "f1", LEFT + step * level + (step - width) / 2.0, base, width, stats->degree_share[level],
+                    top, tip);
     }
-    snprintf(tip, sizeof tip, "%.80s: %s of the slots are idle", policy->name, hydra_words_share(stats->idle_share).text);
-    draw_column(page, "k4", LEFT + step * (last + 1.25) + (step - width) / 2.0, base, width, stats->idle_share, top, tip);
+    snprintf(tip, sizeof tip, "%.80s: %s of the slots are idle", policy->name,
+             hydra_words_share(stats->idle_share).text);
+    draw_column(page, "k4", LEFT + step * (last + 1.25) + (step - width) / 2.0, base, width, stats->idle_share, top,
+                tip);
 }
 
 void hydra_draw_degrees(FILE *page, const struct hydra_report *report)

@@ -12,14 +12,14 @@
 
 enum {
     LEFT = 40,
-    GRID = 816,           /* px of all slots */
-    LOAD_X = 884,         /* bars of a microbatch's load */
-    TOKEN_X = 1052,       /* and tokens */
+    GRID = 816,     /* px of all slots */
+    LOAD_X = 884,   /* bars of a microbatch's load */
+    TOKEN_X = 1052, /* and tokens */
     BAR_WIDTH = 148,
-    LABEL = 46,           /* px that a bar's number takes */
+    LABEL = 46, /* px that a bar's number takes */
     HEADER = 44,
-    PROFILE = 34,         /* px of a slot profile */
-    PROFILE_GAP = 18,
+    PROFILE = 34, /* px of a slot profile */
+    PROFILE_GAP = 21,
     MOST_ROWS = 150
 };
 
@@ -28,15 +28,15 @@ struct panel {
     FILE *page;
     const struct hydra_schedule *schedule;
     const struct hydra_grid *grid;
-    double top;          /* load of the last colour */
-    int64_t per_row;     /* microbatches in a row of the picture */
+    double top;      /* load of the last colour */
+    int64_t per_row; /* microbatches in a row of the picture */
     int64_t rows;
-    int64_t per_cell;    /* slots in a cell, a power of two */
+    int64_t per_cell; /* slots in a cell, a power of two */
     int64_t cells;
     double slot_px;
     double row_px;
-    double *cell_load;   /* [cells] sum over the row's slot-microbatches */
-    bool *cell_used;     /* [cells] */
+    double *cell_load; /* [cells] sum over the row's slot-microbatches */
+    bool *cell_used;   /* [cells] */
 };
 
 static int64_t microbatches_per_row(const struct hydra_schedule *schedule)
@@ -154,8 +154,10 @@ static void draw_group(const struct panel *panel, int64_t row, int64_t g)
         snprintf(slots, sizeof slots, "slots %lld to %lld, degree %lld = %lld \xc3\x97 %lld", (long long)group->first,
                  (long long)(group->first + group->size - 1), (long long)group->size, (long long)group->factor,
                  (long long)(group->size / group->factor));
-    hydra_svg_bar(panel->page, css, x, y, width, panel->row_px, "microbatch %lld, %s: %s document%s, %s tokens (%s a slot), "
-                  "load %s", (long long)row, slots, hydra_words_whole(ndocs).text, ndocs == 1 ? "" : "s",
+    hydra_svg_bar(panel->page, css, x, y, width, panel->row_px,
+                  "microbatch %lld, %s: %s document%s, %s tokens (%s a slot), "
+                  "load %s",
+                  (long long)row, slots, hydra_words_whole(ndocs).text, ndocs == 1 ? "" : "s",
                   hydra_words_whole(tokens).text, hydra_words_whole(hydra_ceil_div(tokens, group->size)).text,
                   hydra_words_share(panel->grid->group_load[g]).text);
     snprintf(words, sizeof words, "tiny mid t%d", level);
@@ -182,8 +184,8 @@ static void draw_row(struct panel *panel, int64_t row)
 }
 
 /* A microbatch's bar: greatest over the slots in colour, mean as a tick. */
-static void draw_bar(const struct panel *panel, const char *css, double x, double y, double value, double mean, double top,
-                     const char *label, const char *tip)
+static void draw_bar(const struct panel *panel, const char *css, double x, double y, double value, double mean,
+                     double top, const char *label, const char *tip)
 {
     const double px = BAR_WIDTH - LABEL, height = panel->row_px > 6.0 ? panel->row_px - 3.0 : panel->row_px;
     const double scale = top > 0.0 ? px / top : 0.0;
@@ -214,7 +216,8 @@ static void draw_bars(const struct panel *panel, int64_t row, double load_top, d
     draw_bar(panel, css, LOAD_X, y, load, load_mean, load_top, hydra_words_share(load).text, tip);
     snprintf(tip, sizeof tip, "microbatch %lld: %s tokens on the fullest slot, %s on average", (long long)begin,
              hydra_words_whole((int64_t)tokens).text, hydra_words_whole((int64_t)tokens_mean).text);
-    draw_bar(panel, "grey", TOKEN_X, y, tokens, tokens_mean, token_top, hydra_words_count(tokens).text, tip);
+    draw_bar(panel, "grey", TOKEN_X, y, tokens, tokens_mean, token_top,
+             tokens < 1e5 ? hydra_words_whole((int64_t)tokens).text : hydra_words_count(tokens).text, tip);
 }
 
 /* Names of the rows, every few where rows are low. */
@@ -223,7 +226,8 @@ static void draw_row_names(const struct panel *panel)
     const int64_t every = hydra_ceil_div(13, (int64_t)panel->row_px);
 
     for (int64_t row = 0; row < panel->rows; row += every)
-        hydra_svg_text(panel->page, "soft small end", LEFT - 8, row_y(panel, row) + fmin(panel->row_px, 24.0) / 2.0 + 4.0, "%lld",
+        hydra_svg_text(panel->page, "soft small end", LEFT - 8,
+                       row_y(panel, row) + fmin(panel->row_px, 24.0) / 2.0 + 4.0, "%lld",
                        (long long)(row * panel->per_row));
 }
 
@@ -256,7 +260,8 @@ static void draw_profile(const struct panel *panel, double y, const double *valu
     if (top > 0.0) {
         hydra_svg_line(panel->page, "tick", LEFT, y + PROFILE - mean / top * PROFILE, LEFT + GRID,
                        y + PROFILE - mean / top * PROFILE);
-        hydra_svg_text(panel->page, "small", LEFT + GRID + 6, y + PROFILE - mean / top * PROFILE + 4.0, "%s", mean_words);
+        hydra_svg_text(panel->page, "small", LEFT + GRID + 6, y + PROFILE - mean / top * PROFILE + 4.0, "%s",
+                       mean_words);
     }
     hydra_svg_text(panel->page, "soft small", LEFT, y - 5.0, "%s", name);
 }
@@ -277,19 +282,21 @@ static void draw_slot_axis(const struct panel *panel, double y)
 static void draw_header(const struct panel *panel, const char *name)
 {
     const struct hydra_schedule *schedule = panel->schedule;
-    char pooled[128] = "";
+    char pooled[128] = "", facts[384];
 
     if (panel->per_cell > 1)
-        snprintf(pooled, sizeof pooled, " \xc2\xb7 groups below degree %lld are pooled: a cell is the mean of %lld slots",
+        snprintf(pooled, sizeof pooled,
+                 " \xc2\xb7 groups below degree %lld are pooled: a cell is the mean of %lld slots",
                  (long long)panel->per_cell, (long long)panel->per_cell);
     if (panel->per_row > 1)
         snprintf(pooled, sizeof pooled, " \xc2\xb7 pooled: a cell is the mean of %lld slots in %lld microbatches",
                  (long long)panel->per_cell, (long long)panel->per_row);
-    hydra_svg_text(panel->page, "name", 0, 14, "%s", name);
-    hydra_svg_text(panel->page, "soft", hydra_text_width(name, 14.0) + 12.0, 14,
-                   "%s microbatches \xc3\x97 %s slots \xc2\xb7 %s groups \xc2\xb7 idle %s%s",
-                   hydra_words_whole(schedule->microbatches).text, hydra_words_whole(schedule->pool).text,
-                   hydra_words_whole(schedule->ngroups).text, hydra_words_share(panel->grid->idle).text, pooled);
+    snprintf(facts, sizeof facts,
+             "%s microbatch%s \xc3\x97 %s slots \xc2\xb7 %s groups \xc2\xb7 idle %s \xc2\xb7 budget %s tokens%s",
+             hydra_words_whole(schedule->microbatches).text, schedule->microbatches == 1 ? "" : "es",
+             hydra_words_whole(schedule->pool).text, hydra_words_whole(schedule->ngroups).text,
+             hydra_words_share(panel->grid->idle).text, hydra_words_whole(schedule->options.budget).text, pooled);
+    hydra_svg_heading(panel->page, name, facts);
     hydra_svg_text(panel->page, "soft small", LEFT, HEADER - 7, "microbatch \xe2\x86\x93  slot \xe2\x86\x92");
     hydra_svg_text(panel->page, "soft small", LOAD_X, HEADER - 7, "greatest load | mean");
     hydra_svg_text(panel->page, "soft small", TOKEN_X, HEADER - 7, "most tokens | mean");
@@ -327,15 +334,18 @@ fail:
 
 void hydra_draw_ramp(FILE *page, double top)
 {
-    hydra_svg_text(page, "soft", LEFT, 14, "load of a slot, in %% of its even share of the whole batch");
+    enum { RAMP_X = 480, STEP = 20 };
+
+    hydra_svg_text(page, "soft", LEFT, 12, "load of a slot, in %% of its even share of the whole batch");
     for (int level = 0; level < HYDRA_RAMP; level++) {
         char css[16];
 
         snprintf(css, sizeof css, "q%d", level);
-        hydra_svg_rect(page, css, LOAD_X - 380 + level * 14, 4, 14, 12);
+        hydra_svg_rect(page, css, RAMP_X + level * STEP, 2, STEP, 10);
     }
-    hydra_svg_text(page, "small end", LOAD_X - 386, 14, "0%%");
-    hydra_svg_text(page, "small", LOAD_X - 380 + HYDRA_RAMP * 14 + 6, 14, "%s", hydra_words_share(top).text);
-    hydra_svg_rect(page, "idle", LOAD_X - 60, 4, 14, 12);
-    hydra_svg_text(page, "small", LOAD_X - 40, 14, "idle");
+    for (int part = 0; part <= 4; part++) /* where the colours of 1/16, 1/4, 9/16 of the greatest load stand */
+        hydra_svg_text(page, "soft small mid", RAMP_X + part * STEP * HYDRA_RAMP / 4, 24, "%s",
+                       hydra_words_share(top * part * part / 16.0).text);
+    hydra_svg_rect(page, "idle", RAMP_X + (HYDRA_RAMP + 2) * STEP, 2, STEP, 10);
+    hydra_svg_text(page, "soft small mid", RAMP_X + (HYDRA_RAMP + 2) * STEP + STEP / 2, 24, "idle");
 }

@@ -10,7 +10,7 @@
 #include "sim/svg.h"
 #include "sim/words.h"
 
-enum { LEFT = 76, RIGHT = 70, HEADER = 24, AXIS = 24, MOST_ROWS = 96 };
+enum { LEFT = 76, RIGHT = 70, HEADER = 24, AXIS = 20, MARK = 12, MOST_ROWS = 96 };
 
 /* Bars narrower than this many px are pooled into columns of POOL px. */
 static const double NARROW = 0.8, POOL = 2.0;
@@ -19,9 +19,9 @@ static const double NARROW = 0.8, POOL = 2.0;
 struct track {
     FILE *page;
     const struct hydra_timeline *timeline;
-    double scale;  /* px per second */
+    double scale; /* px per second */
     double y, height;
-    double pool_at; /* px where the pooled column starts; < 0: nothing pooled */
+    double pool_at;                 /* px where the pooled column starts; < 0: nothing pooled */
     double pooled[HYDRA_BAR_KINDS]; /* px of each kind in it */
     bool *pooled_any;
 };
@@ -62,7 +62,7 @@ static double row_height(const struct hydra_timeline *timeline)
 
 double hydra_draw_timeline_height(const struct hydra_timeline *timeline)
 {
-    return HEADER + row_height(timeline) * (double)hydra_ceil_div(timeline->rows, row_stride(timeline)) + AXIS;
+    return HEADER + row_height(timeline) * (double)hydra_ceil_div(timeline->rows, row_stride(timeline)) + AXIS + MARK;
 }
 
 static int compare_bars(const void *a, const void *b)
@@ -109,16 +109,17 @@ static void row_name(const struct hydra_timeline *timeline, int64_t row, char *n
         snprintf(name, len, "%s %lld", timeline->row_word, (long long)row);
 }
 
-/* Colour class of a bar, and the class of words on it. */
-static void bar_colour(const struct hydra_bar *bar, int chunks, char css[8], const char **words)
+/* Classes of a bar (colour, and microbatch for the page that lights one up), and of words on it. */
+static void bar_colour(const struct hydra_bar *bar, int chunks, char css[32], const char **words)
 {
     int shade = hydra_shade(bar->chunk, chunks);
 
     if (bar->kind > HYDRA_BAR_BACKWARD)
-        snprintf(css, 8, "k%d", bar->kind);
+        snprintf(css, 32, "k%d", bar->kind);
     else
-        snprintf(css, 8, "%c%d", bar->kind == HYDRA_BAR_FORWARD ? 'f' : 'b', shade);
-    *words = bar->kind <= HYDRA_BAR_BACKWARD && shade + (bar->kind == HYDRA_BAR_BACKWARD) >= 2 ? "tiny mid on1" : "tiny mid on0";
+        snprintf(css, 32, "%c%d m%lld", bar->kind == HYDRA_BAR_FORWARD ? 'f' : 'b', shade, (long long)bar->microbatch);
+    *words = bar->kind <= HYDRA_BAR_BACKWARD && shade + (bar->kind == HYDRA_BAR_BACKWARD) >= 2 ? "tiny mid on1"
+                                                                                               : "tiny mid on0";
 }
 
 /* A column of pooled bars: each kind takes its share of the height, the rest stays empty. */
@@ -158,7 +159,7 @@ static void bar_words(const struct hydra_timeline *timeline, const struct hydra_
 static void draw_bar(struct track *track, const struct hydra_bar *bar)
 {
     const double x = LEFT + bar->start * track->scale, width = (bar->end - bar->start) * track->scale;
-    char css[8], label[32], what[256];
+    char css[32], label[32], what[256];
     const char *words;
 
     if (track->pool_at >= 0.0 && x >= track->pool_at + POOL)
@@ -181,18 +182,17 @@ static void draw_bar(struct track *track, const struct hydra_bar *bar)
 static void draw_header(FILE *page, const struct hydra_policy_result *policy, const struct hydra_timeline *timeline,
                         bool pooled)
 {
-    const double x = hydra_text_width(policy->name, 14.0) + 12.0;
     const int64_t stride = row_stride(timeline);
     const char *parts[5] = {timeline->caption};
     char words[4][96];
     char line[512] = "";
     int nparts = timeline->caption != NULL;
 
-    if (isfinite(policy->pp_bubble)) {
+    if (timeline == policy->stages && isfinite(policy->pp_bubble)) {
         snprintf(words[0], sizeof words[0], "pipeline bubble %s", hydra_words_share(policy->pp_bubble).text);
         parts[nparts++] = words[0];
     }
-    if (isfinite(policy->dp_bubble)) {
+    if (timeline == policy->replicas && isfinite(policy->dp_bubble)) {
         snprintf(words[1], sizeof words[1], "replica bubble %s", hydra_words_share(policy->dp_bubble).text);
         parts[nparts++] = words[1];
     }
@@ -205,8 +205,7 @@ static void draw_header(FILE *page, const struct hydra_policy_result *policy, co
         parts[nparts++] = "bars too narrow to draw are pooled: height is their share of the time";
     for (int i = 0; i < nparts; i++)
         snprintf(line + strlen(line), sizeof line - strlen(line), "%s%s", i > 0 ? " \xc2\xb7 " : "", parts[i]);
-    hydra_svg_text(page, "name", 0, 14, "%s", policy->name);
-    hydra_svg_text(page, "soft", x < LEFT ? LEFT : x, 14, "%s", line);
+    hydra_svg_heading(page, policy->name, line);
 }
 
 static void draw_rows(FILE *page, const struct hydra_timeline *timeline, double scale, const struct hydra_bar **sorted,
@@ -236,29 +235,40 @@ static void draw_rows(FILE *page, const struct hydra_timeline *timeline, double 
     }
 }
 
+/* Decimals of an axis whose ticks are `step` apart. */
+static int step_decimals(double step)
+{
+    return step >= 1.0 ? 0 : (int)ceil(-log10(step) - 1e-9);
+}
+
 /* Time axis below the rows, the end of this timeline, and the end of the first policy's to compare with. */
 static void draw_axis(FILE *page, const struct hydra_report *report, int which, int replicas, double axis)
 {
     const struct hydra_timeline *timeline = hydra_timeline_of(&report->policies[which], replicas);
     const struct hydra_timeline *first = hydra_timeline_of(&report->policies[0], replicas);
     const double scale = (HYDRA_DRAW_WIDTH - LEFT - RIGHT) / axis, step = hydra_axis_step(axis, 12);
-    const double bottom = hydra_draw_timeline_height(timeline) - AXIS;
-    const double end = LEFT + timeline->seconds * scale;
+    const double bottom = hydra_draw_timeline_height(timeline) - AXIS - MARK;
+    const double end = LEFT + timeline->seconds * scale, unit = axis < 1.0 ? 1e3 : 1.0;
 
     for (int64_t i = 0; (double)i * step <= axis * (1.0 + 1e-9); i++) {
         const double x = LEFT + (double)i * step * scale;
 
         hydra_svg_line(page, "rule", x, bottom, x, bottom + 4.0);
-        hydra_svg_text(page, "soft small mid", x, bottom + 15.0, "%s", hydra_words_seconds((double)i * step).text);
+        hydra_svg_text(page, "soft small mid", x, bottom + 15.0, "%.*f%s", step_decimals(step * unit),
+                       (double)i * step * unit,
+                       i > 0        ? ""
+                       : unit > 1.0 ? " ms"
+                                    : " s");
     }
     hydra_svg_line(page, "rule", LEFT, bottom + 0.5, HYDRA_DRAW_WIDTH - RIGHT, bottom + 0.5);
     hydra_svg_line(page, "tick", end, HEADER - 2.0, end, bottom);
-    hydra_svg_text(page, "strong", end + 5.0, (HEADER + bottom) / 2.0 + 4.0, "%s", hydra_words_seconds(timeline->seconds).text);
+    hydra_svg_text(page, "strong", end + 5.0, (HEADER + bottom) / 2.0 + 4.0, "%s",
+                   hydra_words_seconds(timeline->seconds).text);
     if (which > 0 && first != NULL && first->seconds < timeline->seconds * 0.999) {
         const double x = LEFT + first->seconds * scale;
 
-        hydra_svg_line(page, "limit", x, HEADER - 4.0, x, bottom);
-        hydra_svg_text(page, "mark small end", x, HEADER - 7.0, "%s ends", report->policies[0].name);
+        hydra_svg_line(page, "limit", x, HEADER, x, bottom + 20.0);
+        hydra_svg_text(page, "mark small", x + 5.0, bottom + 27.0, "%s ends here", report->policies[0].name);
     }
 }
 
@@ -272,8 +282,8 @@ int hydra_draw_timeline(FILE *page, const struct hydra_report *report, int which
     const double scale = (HYDRA_DRAW_WIDTH - LEFT - RIGHT) / axis;
 
     HYDRA_REQUIRE(axis > 0.0 && timeline->rows >= 1 && timeline->chunks >= 1, HYDRA_ERR_ARG,
-                  "timeline of %s: %lld rows, %d chunks, %g s", policy->name, (long long)timeline->rows, timeline->chunks,
-                  axis);
+                  "timeline of %s: %lld rows, %d chunks, %g s", policy->name, (long long)timeline->rows,
+                  timeline->chunks, axis);
     HYDRA_TRY(sort_bars(timeline, &sorted));
     draw_rows(page, timeline, scale, sorted, &pooled);
     draw_header(page, policy, timeline, pooled);
@@ -305,13 +315,15 @@ void hydra_draw_timeline_legend(FILE *page, const struct hydra_report *report, i
         if (!seen[kind])
             continue;
         for (int i = 0; i < swatches; i++, x += 13.0) {
-            char css[8];
+            char css[32];
             const char *words;
 
-            bar_colour(&(struct hydra_bar){.chunk = (int16_t)i, .kind = (int16_t)kind}, swatches, css, &words);
+            bar_colour(&(struct hydra_bar){.microbatch = -1, .chunk = (int16_t)i, .kind = (int16_t)kind}, swatches, css,
+                       &words);
             hydra_svg_rect(page, css, x, 4, 12, 12);
         }
-        hydra_svg_text(page, "", x + 5.0, 14, swatches > 1 ? "%s, chunk 0 to %d" : "%s", hydra_bar_word(kind), chunks - 1);
+        hydra_svg_text(page, "", x + 5.0, 14, swatches > 1 ? "%s, chunk 0 to %d" : "%s", hydra_bar_word(kind),
+                       chunks - 1);
         x += 5.0 + hydra_text_width(hydra_bar_word(kind), 12.0) + (swatches > 1 ? 110.0 : 24.0);
     }
     hydra_svg_rect(page, "idle", x, 4, 12, 12);

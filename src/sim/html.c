@@ -1,5 +1,5 @@
-/* html.c: the whole report as one file: table, timelines, plan grids, degree histograms and charts, all policies side by
- * side. Well-formed XHTML that fetches nothing; the script only lights up a microbatch under the pointer. */
+/* html.c: the whole report as one file: table, timelines, plan grids, degree histograms and charts, all policies side
+ * by side. Well-formed XHTML that fetches nothing; the script only lights up a microbatch under the pointer. */
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@ struct column {
     const char *meaning; /* tool-tip */
     size_t offset;       /* of a double in struct hydra_policy_result */
     struct hydra_word (*word)(double);
-    int best;            /* -1 the least, +1 the greatest, 0 neither */
+    int best; /* -1 the least, +1 the greatest, 0 neither */
 };
 
 #define RESULT(field) offsetof(struct hydra_policy_result, field)
@@ -43,7 +43,8 @@ static const char page_style[] =
     "h1{font-size:26px;line-height:1.25;margin:0 0 4px;font-weight:650;letter-spacing:-.01em}\n"
     "h2{font-size:19px;margin:44px 0 4px;font-weight:650}\n"
     "p{margin:4px 0 12px;max-width:90ch}.lead{font-size:17px}.how{color:var(--soft)}\n"
-    "dl{display:flex;flex-wrap:wrap;gap:4px 28px;margin:12px 0 16px}dl div{display:flex;gap:7px}dt{color:var(--soft)}dd{margin:0}\n"
+    "dl{display:flex;flex-wrap:wrap;gap:4px 28px;margin:12px 0 16px}dl "
+    "div{display:flex;gap:7px}dt{color:var(--soft)}dd{margin:0}\n"
     "table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:14px;width:100%;margin:14px 0 6px}\n"
     "th{font-weight:500;color:var(--soft);text-align:right;vertical-align:bottom;padding:4px 0 4px 12px;"
     "border-bottom:1px solid var(--soft);line-height:1.25}\n"
@@ -55,7 +56,20 @@ static const char page_style[] =
     "svg{width:100%;height:auto;display:block;overflow:visible}svg .away{opacity:.25}\n"
     "code{font-family:ui-monospace,'SF Mono',Menlo,Consolas,monospace;font-size:13px;overflow-wrap:anywhere}\n"
     "footer{margin-top:40px;padding-top:10px;border-top:1px solid var(--line);color:var(--soft);font-size:13px}\n"
-    "@page{size:A4 landscape;margin:12mm}@media print{body{max-width:none;padding:0;font-size:11px}h2{break-after:avoid}}\n";
+    "@page{size:A4 landscape;margin:12mm}@media "
+    "print{body{max-width:none;padding:0;font-size:11px}h2{break-after:avoid}}\n";
+
+/* Under the pointer: the same microbatch in all rows of its timeline, the others paler. No '<' or '&': this is XML. */
+static const char page_script[] =
+    "document.querySelectorAll('figure svg').forEach(function(svg){\n"
+    "  function mark(event){\n"
+    "    var bar=event.type=='mouseover'?event.target.getAttribute('class')||'':'', found=/\\bm\\d+/.exec(bar);\n"
+    "    svg.querySelectorAll('[class*=\" m\"]').forEach(function(other){\n"
+    "      "
+    "if(other.tagName=='rect')other.classList.toggle('away',!!found?!other.classList.contains(found[0]):false);});\n"
+    "  }\n"
+    "  svg.addEventListener('mouseover',mark);svg.addEventListener('mouseout',mark);\n"
+    "});\n";
 
 static double number_of(const struct hydra_policy_result *policy, const struct column *column)
 {
@@ -72,11 +86,21 @@ static bool column_best(const struct hydra_report *report, const struct column *
 
         if (!isfinite(value))
             continue;
-        if (!any || (column->best != 0 && column->best * (value - *best) > 0.0))
+        if (!any || column->best * (value - *best) > 0.0)
             *best = value;
         any = true;
     }
     return any;
+}
+
+/* True when this policy's number is the best of several that differ. */
+static bool stands_out(const struct hydra_report *report, const struct column *column, double value)
+{
+    const struct column worst = {.offset = column->offset, .best = -column->best};
+    double best, least;
+
+    return column->best != 0 && column_best(report, column, &best) && column_best(report, &worst, &least) &&
+           value == best && best != least;
 }
 
 static void put_cell(FILE *page, bool best, const char *before, const char *text)
@@ -97,8 +121,10 @@ static void put_length(FILE *page, const struct hydra_report *report, const stru
     fputs("<td class=\"length\"><span style=\"width:", page);
     hydra_svg_number(page, isfinite(policy->seconds) && longest > 0.0 ? 100.0 * policy->seconds / longest : 0.0);
     fputs("%\"></span></td>", page);
-    put_cell(page, false, "", isfinite(policy->seconds / report->policies[0].seconds)
-                                  ? hydra_words_ratio(policy->seconds / report->policies[0].seconds).text : "");
+    put_cell(page, false, "",
+             isfinite(policy->seconds / report->policies[0].seconds)
+                 ? hydra_words_ratio(policy->seconds / report->policies[0].seconds).text
+                 : "");
 }
 
 static void put_time_row(FILE *page, const struct hydra_report *report, const struct hydra_policy_result *policy)
@@ -114,8 +140,9 @@ static void put_time_row(FILE *page, const struct hydra_report *report, const st
 
         if (!column_best(report, column, &best))
             continue;
-        put_cell(page, column->best != 0 && report->npolicies > 1 && value == best,
-                 column->offset == RESULT(cost) && isfinite(value) ? report->currency != NULL ? report->currency : "$" : "",
+        put_cell(page, stands_out(report, column, value),
+                 column->offset == RESULT(cost) && isfinite(value) ? report->currency != NULL ? report->currency : "$"
+                                                                   : "",
                  isfinite(value) ? column->word(value).text : "\xe2\x80\x93");
     }
     fputs("</tr>\n", page);
@@ -147,10 +174,12 @@ static void put_plan_table(FILE *page, const struct hydra_report *report)
     if (!any)
         return;
     fputs("<table><thead><tr><th>plan</th><th>micro-<br/>batches</th><th>groups</th><th>greatest<br/>degree</th>"
-          "<th title=\"sum over microbatches of the fullest slot, over the even share: 100% is perfect\">critical<br/>load</th>"
+          "<th title=\"sum over microbatches of the fullest slot, over the even share: 100% is "
+          "perfect\">critical<br/>load</th>"
           "<th title=\"greatest over mean of the slots' loads over the iteration\">load<br/>max/mean</th>"
           "<th title=\"greatest over mean of the slots' tokens over the iteration\">tokens<br/>max/mean</th>"
-          "<th>most tokens<br/>of a slot</th><th>idle<br/>slots</th><th>padded<br/>tokens</th></tr></thead><tbody>\n", page);
+          "<th>most tokens<br/>of a slot</th><th>idle<br/>slots</th><th>padded<br/>tokens</th></tr></thead><tbody>\n",
+          page);
     for (int i = 0; i < report->npolicies; i++) {
         const Hydra_Schedule_stats *stats = report->policies[i].stats;
 
@@ -167,7 +196,8 @@ static void put_plan_table(FILE *page, const struct hydra_report *report)
         put_cell(page, false, "", hydra_words_ratio(stats->token_imbalance).text);
         put_cell(page, false, "", hydra_words_whole((int64_t)ceil(stats->token_max)).text);
         put_cell(page, false, "", hydra_words_share(stats->idle_share).text);
-        put_cell(page, false, "", stats->tokens > 0 ? hydra_words_ratio(stats->padded_tokens / (double)stats->tokens).text : "");
+        put_cell(page, false, "",
+                 stats->tokens > 0 ? hydra_words_ratio(stats->padded_tokens / (double)stats->tokens).text : "");
         fputs("</tr>\n", page);
     }
     fputs("</tbody></table>\n", page);
@@ -191,8 +221,9 @@ static int put_timelines(FILE *page, const struct hydra_report *report, int repl
     if (!(axis > 0.0))
         return HYDRA_SUCCESS;
     fprintf(page, "<h2>%s</h2>\n<p class=\"how\">%s</p>\n", replicas ? "Replicas" : "Pipeline",
-            replicas ? "One row a replica; the gradient reduce-scatter can start only when the slowest has finished."
-                     : "One row a pipeline stage, all policies on one time axis. Grey is idle: the less grey, the better.");
+            replicas
+                ? "One row a replica; the gradient reduce-scatter can start only when the slowest has finished."
+                : "One row a pipeline stage, all policies on one time axis. Grey is idle: the less grey, the better.");
     hydra_svg_begin(page, HYDRA_DRAW_WIDTH, HYDRA_DRAW_LEGEND_HEIGHT, false, "colours");
     hydra_draw_timeline_legend(page, report, replicas);
     hydra_svg_end(page);
@@ -223,9 +254,12 @@ static int put_plans(FILE *page, const struct hydra_report *report)
     HYDRA_TRY(hydra_grids_make(report, &grids, &top));
     if (!(top > 0.0))
         goto fail;
-    fputs("<h2>Plans</h2>\n<p class=\"how\">One row a microbatch, one column a slot, one box a group of slots that carries "
-          "its documents together. A microbatch lasts as long as its fullest slot: the bars of a perfect plan add up to 100%."
-          "</p>\n", page);
+    fputs("<h2>Plans</h2>\n<p class=\"how\">One row a microbatch, one column a slot, one box a group of slots that "
+          "carries "
+          "its documents together. A microbatch lasts as long as its fullest slot: the bars of a perfect plan add up "
+          "to 100%."
+          "</p>\n",
+          page);
     hydra_svg_begin(page, HYDRA_DRAW_WIDTH, HYDRA_DRAW_LEGEND_HEIGHT, false, "colours");
     hydra_draw_ramp(page, top);
     hydra_svg_end(page);
@@ -255,8 +289,10 @@ static void put_degrees(FILE *page, const struct hydra_report *report)
         any |= report->policies[i].stats != NULL;
     if (!any)
         return;
-    fputs("<h2>Degrees</h2>\n<p class=\"how\">Share of the slots that work in a group of each size, over all microbatches.</p>\n"
-          "<figure>\n", page);
+    fputs("<h2>Degrees</h2>\n<p class=\"how\">Share of the slots that work in a group of each size, over all "
+          "microbatches.</p>\n"
+          "<figure>\n",
+          page);
     for (int i = 0; i < report->npolicies; i++) {
         char text[256];
 
@@ -296,8 +332,10 @@ static void put_head(FILE *page, const struct hydra_report *report)
 {
     char text[1024];
 
-    fputs("<!DOCTYPE html>\n<html xmlns=\"http://www.w3.org/1999/xhtml\" lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
-          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<title>", page);
+    fputs("<!DOCTYPE html>\n<html xmlns=\"http://www.w3.org/1999/xhtml\" lang=\"en\">\n<head>\n<meta "
+          "charset=\"utf-8\"/>\n"
+          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<title>",
+          page);
     hydra_xml_text(page, report->title);
     fputs("</title>\n<style>\n", page);
     hydra_style_write(page);
@@ -324,14 +362,18 @@ static void put_head(FILE *page, const struct hydra_report *report)
 
 static void put_foot(FILE *page, const struct hydra_report *report)
 {
-    fputs("<footer>K, M and G are powers of 1,000. Load is attention work: attended pairs over the group's size. Every bar and "
-          "box says its numbers under the pointer.", page);
+    fputs("<footer>K, M and G are powers of 1,000. Load is attention work: attended pairs over the group's size. Every "
+          "bar and "
+          "box says its numbers under the pointer.",
+          page);
     if (report->command != NULL) {
         fputs("<br/>Made by <code>", page);
         hydra_xml_text(page, report->command);
         fputs("</code>", page);
     }
-    fputs("</footer>\n</body>\n</html>\n", page);
+    fputs("</footer>\n<script>\n", page);
+    fputs(page_script, page);
+    fputs("</script>\n</body>\n</html>\n", page);
 }
 
 int hydra_report_html(const struct hydra_report *report, const char *path)
@@ -342,12 +384,12 @@ int hydra_report_html(const struct hydra_report *report, const char *path)
     HYDRA_TRY(hydra_page_open(path, &page));
     put_head(page, report);
     put_time_table(page, report);
-    HYDRA_TRY(put_charts(page, report));
     HYDRA_TRY(put_timelines(page, report, 0));
     HYDRA_TRY(put_timelines(page, report, 1));
     HYDRA_TRY(put_plans(page, report));
     put_plan_table(page, report);
     put_degrees(page, report);
+    HYDRA_TRY(put_charts(page, report));
     put_foot(page, report);
 fail:
     return hydra_page_close(path, &page, status);

@@ -28,13 +28,13 @@ struct hydra_bar {
     double end;         /* >= start */
     int64_t microbatch; /* -1: none */
     int32_t row;
-    int16_t chunk;      /* interleaved chunk, 0 when there is one */
-    int16_t kind;       /* enum hydra_bar_kind */
+    int16_t chunk; /* interleaved chunk, 0 when there is one */
+    int16_t kind;  /* enum hydra_bar_kind */
 };
 
 struct hydra_timeline {
-    const char *caption;          /* which rows these are, "pipeline of slot 17, the slowest"; NULL: nothing to say */
-    const char *row_word;         /* "stage", "replica"; rows are "<row_word> 0", ... */
+    const char *caption;  /* which rows these are, "pipeline of slot 17, the slowest"; NULL: nothing to say */
+    const char *row_word; /* "stage", "replica"; rows are "<row_word> 0", ... */
     int64_t rows;
     const char *const *row_names; /* NULL, or [rows] names that replace the above */
     int chunks;                   /* v >= 1 */
@@ -46,23 +46,23 @@ struct hydra_timeline {
 /* One policy: a row of the table and a panel of each picture. Shares are 0..1 of iteration time x ranks. */
 struct hydra_policy_result {
     const char *name;
-    const char *note;                       /* what to see, one sentence; NULL: written from the numbers */
-    double seconds;                         /* of one iteration */
+    const char *note; /* what to see, one sentence; NULL: written from the numbers */
+    double seconds;   /* of one iteration */
     double tokens_per_second;
     double tokens_per_day;
-    double mfu;                             /* 0..1 */
-    double pp_bubble;                       /* share of time that stages wait in the pipeline */
-    double dp_bubble;                       /* share of time that replicas wait for the slowest */
-    double exposed;                         /* share of time in communication that nothing hides */
-    double busy;                            /* share of time that the compute stream computes */
-    double cov;                             /* coefficient of variation of the microbatches' times, 0.49 = 49% */
+    double mfu;       /* 0..1 */
+    double pp_bubble; /* share of time that stages wait in the pipeline */
+    double dp_bubble; /* share of time that replicas wait for the slowest */
+    double exposed;   /* share of time in communication that nothing hides */
+    double busy;      /* share of time that the compute stream computes */
+    double cov;       /* coefficient of variation of the microbatches' times, 0.49 = 49% */
     double planning_seconds;
-    double days;                            /* to train the tokens asked for */
-    double cost;                            /* for those days, in `currency` */
-    const Hydra_Schedule_stats *stats;      /* NULL: no degree histogram, no planning columns */
-    const struct hydra_schedule *schedule;  /* NULL: no plan grid */
-    const struct hydra_timeline *stages;    /* NULL: none */
-    const struct hydra_timeline *replicas;  /* NULL: none */
+    double days;                           /* to train the tokens asked for */
+    double cost;                           /* for those days, in `currency` */
+    const Hydra_Schedule_stats *stats;     /* NULL: no degree histogram, no planning columns */
+    const struct hydra_schedule *schedule; /* NULL: no plan grid */
+    const struct hydra_timeline *stages;   /* NULL: none */
+    const struct hydra_timeline *replicas; /* NULL: none */
 };
 
 #define HYDRA_POLICY_RESULT_INIT                                                                                       \
@@ -85,10 +85,10 @@ struct hydra_chart {
     const char *title;
     const char *x_label;
     const char *y_label;
-    int log_x, log_y;    /* logarithmic axis: every value > 0 */
+    int log_x, log_y; /* logarithmic axis: every value > 0 */
     int nseries;
     const struct hydra_series *series;
-    const int *marks;    /* NULL: all lines, or [nseries] HYDRA_CHART_* */
+    const int *marks; /* NULL: all lines, or [nseries] HYDRA_CHART_* */
 };
 
 struct hydra_fact {
@@ -103,7 +103,8 @@ struct hydra_report {
     int nfacts;
     const struct hydra_fact *facts;
     int npolicies;
-    const struct hydra_policy_result *policies; /* in the order to show them; the first is what others are compared with */
+    const struct hydra_policy_result
+        *policies; /* in the order to show them; the first is what others are compared with */
     int ncharts;
     const struct hydra_chart *charts;
 };

@@ -135,14 +135,16 @@ static const char style_light[] =
     ".f0{fill:#0b5a8f}.f1{fill:#2c86c4}.f2{fill:#62ade0}.f3{fill:#9fd0f2}\n"
     ".b0{fill:#b85c00}.b1{fill:#dd8a10}.b2{fill:#f0ae4a}.b3{fill:#f8d290}\n"
     ".k2{fill:#009e73}.k3{fill:#b8609a}.k4{fill:#7a8290}\n"
-    ".p0{fill:#0072b2}.p1{fill:#d55e00}.p2{fill:#009e73}.p3{fill:#b8609a}.p4{fill:#c48a00}.p5{fill:#3f9fd8}.p6{fill:#5a6575}\n"
+    ".p0{fill:#0072b2}.p1{fill:#d55e00}.p2{fill:#009e73}.p3{fill:#b8609a}.p4{fill:#c48a00}.p5{fill:#3f9fd8}.p6{fill:#"
+    "5a6575}\n"
     ".s0{stroke:#0072b2}.s1{stroke:#d55e00}.s2{stroke:#009e73}.s3{stroke:#b8609a}.s4{stroke:#c48a00}.s5{stroke:#3f9fd8}"
     ".s6{stroke:#5a6575}\n";
 
 static const char style_dark[] =
     ":root{--paper:#12161d;--ink:#e6eaf0;--soft:#9aa6b6;--line:#2e3642;--idle:#1d232d;--mark:#ff8a75}\n"
     ".k4{fill:#8b95a5}\n"
-    ".p0{fill:#4aa3df}.p1{fill:#ef7f33}.p2{fill:#2dbd94}.p3{fill:#d98abf}.p4{fill:#e6b23a}.p5{fill:#8fd0f7}.p6{fill:#9aa6b6}\n"
+    ".p0{fill:#4aa3df}.p1{fill:#ef7f33}.p2{fill:#2dbd94}.p3{fill:#d98abf}.p4{fill:#e6b23a}.p5{fill:#8fd0f7}.p6{fill:#"
+    "9aa6b6}\n"
     ".s0{stroke:#4aa3df}.s1{stroke:#ef7f33}.s2{stroke:#2dbd94}.s3{stroke:#d98abf}.s4{stroke:#e6b23a}.s5{stroke:#8fd0f7}"
     ".s6{stroke:#9aa6b6}\n";
 
@@ -151,11 +153,13 @@ static const char style_shapes[] =
     "svg{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif;font-size:12px}\n"
     "svg text{fill:var(--ink);font-variant-numeric:tabular-nums}\n"
     "svg .soft{fill:var(--soft)}svg .name{font-weight:600;font-size:14px}svg .small{font-size:11px}"
-    "svg .strong{font-weight:600}svg .tiny{font-size:10px}svg .end{text-anchor:end}svg .mid{text-anchor:middle}svg .mark{fill:var(--mark)}\n"
+    "svg .strong{font-weight:600}svg .tiny{font-size:10px}svg .end{text-anchor:end}svg .mid{text-anchor:middle}svg "
+    ".mark{fill:var(--mark)}\n"
     "svg .on0{fill:#fff}svg .on1{fill:#14213d}\n"
     ".paper{fill:var(--paper)}.idle{fill:var(--idle)}.ink{fill:var(--ink)}.grey{fill:var(--soft)}\n"
     ".rule{stroke:var(--line);stroke-width:1;fill:none}.axis{stroke:var(--soft);stroke-width:1;fill:none}"
-    ".limit{stroke:var(--mark);stroke-width:1;stroke-dasharray:3 2;fill:none}.tick{stroke:var(--ink);stroke-width:1.5}\n"
+    ".limit{stroke:var(--mark);stroke-width:1;stroke-dasharray:3 "
+    "2;fill:none}.tick{stroke:var(--ink);stroke-width:1.5}\n"
     ".curve{fill:none;stroke-width:2;stroke-linejoin:round}.group{stroke:var(--paper);stroke-width:1}"
     ".thin{stroke:var(--paper);stroke-width:.4}\n";
 
@@ -172,13 +176,21 @@ void hydra_style_write(FILE *page)
 
 void hydra_svg_begin(FILE *page, double width, double height, bool alone, const char *label)
 {
+    const double margin = alone ? 20.0 : 0.0;
+
+    width += 2.0 * margin;
+    height += 2.0 * margin;
     if (alone)
         fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n", page);
     fputs("<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"", page);
     hydra_svg_number(page, width);
     fputs("\" height=\"", page);
     hydra_svg_number(page, height);
-    fputs("\" viewBox=\"0 0 ", page);
+    fputs("\" viewBox=\"", page);
+    hydra_svg_number(page, -margin);
+    fputc(' ', page);
+    hydra_svg_number(page, -margin);
+    fputc(' ', page);
     hydra_svg_number(page, width);
     fputc(' ', page);
     hydra_svg_number(page, height);
@@ -189,7 +201,7 @@ void hydra_svg_begin(FILE *page, double width, double height, bool alone, const 
         fputs("<style>\n", page);
         hydra_style_write(page);
         fputs("</style>\n", page);
-        hydra_svg_rect(page, "paper", 0, 0, width, height);
+        hydra_svg_rect(page, "paper", -margin, -margin, width, height);
     }
 }
 
@@ -246,7 +258,8 @@ void hydra_svg_rect(FILE *page, const char *css, double x, double y, double widt
     fputs("/>\n", page);
 }
 
-void hydra_svg_bar(FILE *page, const char *css, double x, double y, double width, double height, const char *format, ...)
+void hydra_svg_bar(FILE *page, const char *css, double x, double y, double width, double height, const char *format,
+                   ...)
 {
     va_list arguments;
 
@@ -282,6 +295,15 @@ void hydra_svg_text(FILE *page, const char *css, double x, double y, const char 
     fputs("</text>\n", page);
 }
 
+void hydra_svg_heading(FILE *page, const char *name, const char *facts)
+{
+    fputs("<text x=\"0\" y=\"14\"><tspan class=\"name\">", page);
+    hydra_xml_text(page, name);
+    fputs("</tspan><tspan class=\"soft\" dx=\"12\">", page);
+    hydra_xml_text(page, facts);
+    fputs("</tspan></text>\n", page);
+}
+
 double hydra_text_width(const char *text, double font_size)
 {
     double characters = 0.0;
@@ -293,7 +315,7 @@ double hydra_text_width(const char *text, double font_size)
 
 int hydra_ramp_level(double value, double top)
 {
-    int level = top > 0.0 ? (int)(value / top * HYDRA_RAMP) : 0;
+    int level = top > 0.0 && value > 0.0 ? (int)(sqrt(value / top) * HYDRA_RAMP) : 0;
 
     return level < 0 ? 0 : level >= HYDRA_RAMP ? HYDRA_RAMP - 1 : level;
 }

@@ -31,7 +31,8 @@ void hydra_xml_printf(FILE *page, const char *format, ...) __attribute__((format
 /* The style sheet: colours as classes, for the root element of an SVG file or of a page. */
 void hydra_style_write(FILE *page);
 
-/* Picture of a size in px. alone: a file of its own, else a part of a page. label: for readers who cannot see it. */
+/* Picture of a size in px. alone: a file of its own with a margin around, else a part of a page. label: for readers who
+ * cannot see it. */
 void hydra_svg_begin(FILE *page, double width, double height, bool alone, const char *label);
 void hydra_svg_end(FILE *page);
 
@@ -45,9 +46,12 @@ void hydra_svg_line(FILE *page, const char *css, double x1, double y1, double x2
 void hydra_svg_text(FILE *page, const char *css, double x, double y, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
+/* First line of a panel: its name, and what is said about it. */
+void hydra_svg_heading(FILE *page, const char *name, const char *facts);
+
 /* Rectangle with a tool-tip. */
-void hydra_svg_bar(FILE *page, const char *css, double x, double y, double width, double height, const char *format, ...)
-    __attribute__((format(printf, 7, 8)));
+void hydra_svg_bar(FILE *page, const char *css, double x, double y, double width, double height, const char *format,
+                   ...) __attribute__((format(printf, 7, 8)));
 
 /* " 12.34" with at most two decimals, '.' in every locale: for the data of a path. */
 void hydra_svg_number(FILE *page, double value);
@@ -55,7 +59,7 @@ void hydra_svg_number(FILE *page, double value);
 /* Upper bound on the width in px of a text at a font size: what fits here fits in any common sans-serif. */
 double hydra_text_width(const char *text, double font_size);
 
-/* Level of the ramp for a value of 0..top. */
+/* Level of the ramp for a value of 0..top: by square root, so that small loads still differ. */
 int hydra_ramp_level(double value, double top);
 
 /* Shade of a chunk of `chunks`. */

@@ -10,8 +10,8 @@
 #include "sim/words.h"
 
 /* Colour names that the viewers reserve; alike for the same kind everywhere. */
-static const char *const kind_colours[HYDRA_BAR_KINDS] = {"thread_state_running", "thread_state_iowait", "good", "olive",
-                                                          "grey"};
+static const char *const kind_colours[HYDRA_BAR_KINDS] = {"thread_state_running", "thread_state_iowait", "good",
+                                                          "olive", "grey"};
 
 /* JSON string: controls escaped, broken UTF-8 as U+FFFD. */
 static void put_string(FILE *page, const char *text)
@@ -35,7 +35,8 @@ static void put_string(FILE *page, const char *text)
 
 static void put_name(FILE *page, const char *what, int process, int64_t thread, const char *name)
 {
-    fprintf(page, ",\n{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%d,\"tid\":%" PRId64 ",\"args\":{\"name\":", what, process, thread);
+    fprintf(page, ",\n{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%d,\"tid\":%" PRId64 ",\"args\":{\"name\":", what, process,
+            thread);
     put_string(page, name);
     fputs("}}", page);
 }
@@ -54,8 +55,8 @@ static void put_bar(FILE *page, int process, const struct hydra_bar *bar)
     fprintf(page, ",\n{\"ph\":\"X\",\"cat\":\"%s\",\"cname\":\"%s\",\"pid\":%d,\"tid\":%d", hydra_bar_word(bar->kind),
             kind_colours[bar->kind], process, bar->row);
     if (bar->microbatch >= 0)
-        fprintf(page, ",\"name\":\"%s %" PRId64 "\",\"args\":{\"microbatch\":%" PRId64 ",\"chunk\":%d}", hydra_bar_word(bar->kind),
-                bar->microbatch, bar->microbatch, bar->chunk);
+        fprintf(page, ",\"name\":\"%s %" PRId64 "\",\"args\":{\"microbatch\":%" PRId64 ",\"chunk\":%d}",
+                hydra_bar_word(bar->kind), bar->microbatch, bar->microbatch, bar->chunk);
     else
         fprintf(page, ",\"name\":\"%s\"", hydra_bar_word(bar->kind));
     put_time(page, "ts", bar->start);
@@ -78,8 +79,8 @@ static int put_timeline(FILE *page, int process, const char *policy, const struc
         const struct hydra_bar *bar = &timeline->bars[b];
 
         HYDRA_REQUIRE(bar->kind >= 0 && bar->kind < HYDRA_BAR_KINDS && fabs(bar->start) < 1e9 && fabs(bar->end) < 1e9,
-                      HYDRA_ERR_ARG, "trace of %s: bar %" PRId64 ": kind %d, %g s to %g s", policy, b, bar->kind, bar->start,
-                      bar->end);
+                      HYDRA_ERR_ARG, "trace of %s: bar %" PRId64 ": kind %d, %g s to %g s", policy, b, bar->kind,
+                      bar->start, bar->end);
         put_bar(page, process, bar);
     }
 fail:
@@ -94,7 +95,8 @@ int hydra_trace_json(const struct hydra_report *report, const char *path)
     HYDRA_TRY(hydra_page_open(path, &page));
     fputs("{\"displayTimeUnit\":\"ms\",\"otherData\":{\"title\":", page);
     put_string(page, report->title);
-    fputs("},\"traceEvents\":[\n{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":0,\"tid\":0,\"args\":{\"sort_index\":0}}",
+    fputs("},\"traceEvents\":[\n{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":0,\"tid\":0,\"args\":{\"sort_"
+          "index\":0}}",
           page);
     for (int i = 0; i < report->npolicies; i++)
         for (int replicas = 0; replicas <= 1; replicas++) {

@@ -5,7 +5,10 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/memory.h"
 
 /* Decimals that leave three significant digits of a value from 1 up. */
 static int decimals(double value)
@@ -78,8 +81,9 @@ struct hydra_word hydra_words_share(double share)
     struct hydra_word word;
     double percent = share * 100.0;
 
-    snprintf(word.text, sizeof word.text, "%.*f%%", percent != 0.0 && fabs(percent) < 0.995 ? 2 : fabs(percent) < 99.95 ? 1 : 0,
-             percent);
+    if (percent == 0.0)
+        return (struct hydra_word){"0%"};
+    snprintf(word.text, sizeof word.text, "%.*f%%", fabs(percent) < 0.995 ? 2 : fabs(percent) < 99.95 ? 1 : 0, percent);
     return word;
 }
 
@@ -90,7 +94,8 @@ struct hydra_word hydra_words_ratio(double ratio)
 
 const char *hydra_bar_word(int kind)
 {
-    static const char *const words[HYDRA_BAR_KINDS] = {"forward", "backward", "reduce-scatter", "optimizer", "planning"};
+    static const char *const words[HYDRA_BAR_KINDS] = {"forward", "backward", "reduce-scatter", "optimizer",
+                                                       "planning"};
 
     return words[kind];
 }
@@ -119,14 +124,15 @@ void hydra_words_headline(const struct hydra_report *report, char *text, size_t 
             best = &report->policies[i];
     if (best == NULL)
         return;
-    append(text, len, "%s takes %s an iteration", best->name, hydra_words_seconds(best->seconds).text);
+    append(text, len, "%s is the fastest: %s an iteration", best->name, hydra_words_seconds(best->seconds).text);
     for (int i = 0; i < report->npolicies; i++) {
         const struct hydra_policy_result *policy = &report->policies[i];
 
         if (policy == best || !isfinite(policy->seconds))
             continue;
-        append(text, len, "%s%s %s", joint[0] == '\0' ? ": the least. Against it, " : joint, policy->name,
+        append(text, len, "%s%s%s %s", joint[0] == '\0' ? ". " : joint, policy->name, joint[0] == '\0' ? " takes" : "",
                hydra_words_ratio(policy->seconds / best->seconds).text);
+        append(text, len, "%s", joint[0] == '\0' ? " as long" : "");
         joint = ", ";
     }
     append(text, len, ".");
@@ -152,6 +158,37 @@ static const char *greatest_loss(const struct hydra_policy_result *policy, doubl
     return found;
 }
 
+static int compare_seconds(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* How long the longest microbatch keeps the first stage, against the median one. */
+static void append_longest(const struct hydra_policy_result *policy, char *text, size_t len)
+{
+    const struct hydra_timeline *timeline = policy->stages;
+    const int64_t m = policy->schedule != NULL ? policy->schedule->microbatches : 0;
+    double *seconds = m > 1 && timeline != NULL ? hydra_calloc(m, sizeof *seconds) : NULL;
+    int64_t longest = 0;
+
+    if (seconds == NULL)
+        return; /* one sentence less is no error */
+    for (int64_t b = 0; b < timeline->nbars; b++)
+        if (timeline->bars[b].row == 0 && timeline->bars[b].microbatch >= 0 && timeline->bars[b].microbatch < m)
+            seconds[timeline->bars[b].microbatch] += timeline->bars[b].end - timeline->bars[b].start;
+    for (int64_t i = 1; i < m; i++)
+        longest = seconds[i] > seconds[longest] ? i : longest;
+    append(text, len, " Microbatch %s is the longest: it keeps a stage for %s", hydra_words_whole(longest).text,
+           hydra_words_seconds(seconds[longest]).text);
+    qsort(seconds, (size_t)m, sizeof *seconds, compare_seconds);
+    if (seconds[m / 2] > 0.0)
+        append(text, len, ", %s the median one", hydra_words_ratio(seconds[m - 1] / seconds[m / 2]).text);
+    append(text, len, ".");
+    hydra_free(seconds);
+}
+
 void hydra_words_time(const struct hydra_report *report, int which, char *text, size_t len)
 {
     const struct hydra_policy_result *policy = &report->policies[which], *first = &report->policies[0];
@@ -172,9 +209,7 @@ void hydra_words_time(const struct hydra_report *report, int which, char *text, 
     append(text, len, ".");
     if (loss != NULL)
         append(text, len, " Most is lost to %s: %s of the time.", loss, hydra_words_share(share).text);
-    if (isfinite(policy->cov))
-        append(text, len, " The microbatches' times vary by %s of their mean%s.", hydra_words_share(policy->cov).text,
-               policy->cov > 0.3 ? ", and every ragged edge becomes a gap in the rows" : "");
+    append_longest(policy, text, len);
 }
 
 /* Longest document of a group, tokens. */
@@ -203,8 +238,9 @@ void hydra_words_plan(const struct hydra_schedule *schedule, const struct hydra_
         if (fullest < 0 || grid->group_load[g] > grid->group_load[fullest])
             fullest = g;
     if (grid->critical > 1.01 && fullest >= 0)
-        append(text, len, ". Most is lost in microbatch %s: %s on its fullest slot against %s on average, where a document of "
-                          "%s tokens runs at degree %s",
+        append(text, len,
+               ". Most is lost in microbatch %s: %s on its fullest slot against %s on average, where a document of "
+               "%s tokens runs at degree %s",
                hydra_words_whole(worst).text, hydra_words_share(grid->load_max[worst]).text,
                hydra_words_share(grid->load_mean[worst]).text,
                hydra_words_whole(longest_of(schedule, &schedule->groups[fullest])).text,

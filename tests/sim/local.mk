@@ -11,3 +11,7 @@ check_PROGRAMS += tests/sim/test_presets
 tests_sim_test_presets_LDADD = $(sim_ldadd)
 TESTS += tests/sim/test_presets
 endif
+
+check_PROGRAMS += tests/sim/test_pictures
+tests_sim_test_pictures_LDADD = $(sim_ldadd)
+TESTS += tests/sim/test_pictures
