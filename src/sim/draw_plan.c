@@ -145,26 +145,26 @@ static void draw_group(const struct panel *panel, int64_t row, int64_t g)
     const int64_t ndocs = group->docs_end - group->docs_begin, tokens = panel->grid->group_tokens[g];
     const double width = (double)group->size * panel->slot_px, x = slot_x(panel, group->first), y = row_y(panel, row);
     const int level = hydra_ramp_level(panel->grid->group_load[g], panel->top);
-    char css[16], words[24], label[96], slots[96];
+    char css[16], words[24], label[96], slots[192];
 
     snprintf(css, sizeof css, "%s q%d", width >= 6.0 ? "group" : "thin", level);
     if (group->size == 1)
-        snprintf(slots, sizeof slots, "slot %lld", (long long)group->first);
+        snprintf(slots, sizeof slots, "slot %s", hydra_words_whole(group->first).text);
     else
-        snprintf(slots, sizeof slots, "slots %lld to %lld, degree %lld = %lld \xc3\x97 %lld", (long long)group->first,
-                 (long long)(group->first + group->size - 1), (long long)group->size, (long long)group->factor,
+        snprintf(slots, sizeof slots, "slots %s to %s, degree %s = %lld \xc3\x97 %lld",
+                 hydra_words_whole(group->first).text, hydra_words_whole(group->first + group->size - 1).text,
+                 hydra_words_whole(group->size).text, (long long)group->factor,
                  (long long)(group->size / group->factor));
     hydra_svg_bar(panel->page, css, x, y, width, panel->row_px,
-                  "microbatch %lld, %s: %s document%s, %s tokens (%s a slot), "
-                  "load %s",
-                  (long long)row, slots, hydra_words_whole(ndocs).text, ndocs == 1 ? "" : "s",
-                  hydra_words_whole(tokens).text, hydra_words_whole(hydra_ceil_div(tokens, group->size)).text,
+                  "microbatch %lld, %s: %s document%s, %s tokens (%s a slot), load %s", (long long)row, slots,
+                  hydra_words_whole(ndocs).text, ndocs == 1 ? "" : "s", hydra_words_whole(tokens).text,
+                  hydra_words_whole(hydra_ceil_div(tokens, group->size)).text,
                   hydra_words_share(panel->grid->group_load[g]).text);
     snprintf(words, sizeof words, "tiny mid t%d", level);
-    snprintf(label, sizeof label, "degree %lld, %s document%s", (long long)group->size, hydra_words_whole(ndocs).text,
-             ndocs == 1 ? "" : "s");
+    snprintf(label, sizeof label, "degree %s, %s document%s", hydra_words_whole(group->size).text,
+             hydra_words_whole(ndocs).text, ndocs == 1 ? "" : "s");
     if (hydra_text_width(label, 10.0) + 6.0 > width)
-        snprintf(label, sizeof label, "%lld", (long long)group->size);
+        snprintf(label, sizeof label, "%s", hydra_words_whole(group->size).text);
     if (panel->row_px >= 13.0 && hydra_text_width(label, 10.0) + 2.0 <= width)
         hydra_svg_text(panel->page, words, x + width / 2.0, y + panel->row_px / 2.0 + 3.5, "%s", label);
 }
@@ -276,7 +276,7 @@ static void draw_slot_axis(const struct panel *panel, double y)
         hydra_svg_text(panel->page, "soft small mid",
                        panel->slot_px * (double)step > 30.0 && step == 1 ? slot_x(panel, slot) + panel->slot_px / 2.0
                                                                          : slot_x(panel, slot),
-                       y, slot == 0 ? "slot %lld" : "%lld", (long long)slot);
+                       y, slot == 0 ? "slot %s" : "%s", hydra_words_whole(slot).text);
 }
 
 static void draw_header(const struct panel *panel, const char *name)
@@ -307,6 +307,7 @@ int hydra_draw_plan(FILE *page, const char *name, const struct hydra_schedule *s
 {
     struct panel panel;
     double token_top = (double)schedule->options.budget, y, tokens = 0.0;
+    char mean_words[48];
     int status = HYDRA_SUCCESS;
 
     HYDRA_TRY(panel_make(page, schedule, grid, top, &panel));
@@ -324,8 +325,8 @@ int hydra_draw_plan(FILE *page, const char *name, const struct hydra_schedule *s
     y = row_y(&panel, panel.rows) + PROFILE_GAP;
     draw_profile(&panel, y, grid->slot_load, "f1", "load of each slot over the iteration", "even share, 100%", 1.0);
     y += PROFILE + PROFILE_GAP;
-    draw_profile(&panel, y, grid->slot_tokens, "grey", "tokens of each slot over the iteration",
-                 hydra_words_count(tokens).text, tokens);
+    snprintf(mean_words, sizeof mean_words, "mean %s", hydra_words_count(tokens).text);
+    draw_profile(&panel, y, grid->slot_tokens, "grey", "tokens of each slot over the iteration", mean_words, tokens);
     draw_slot_axis(&panel, y + PROFILE + 15.0);
 fail:
     panel_clear(&panel);

@@ -12,8 +12,10 @@
 
 enum { LEFT = 76, RIGHT = 70, HEADER = 24, AXIS = 20, MARK = 12, MOST_ROWS = 96 };
 
-/* Bars narrower than this many px are pooled into columns of POOL px. */
+/* Bars narrower than NARROW px have no tool-tip. Where a picture would hold more than MOST_BARS, those narrower than
+ * POOL px are pooled into columns of POOL px. */
 static const double NARROW = 0.8, POOL = 2.0;
+enum { MOST_BARS = 20000 };
 
 /* One row being drawn, and what is pooled of it so far. */
 struct track {
@@ -21,6 +23,7 @@ struct track {
     const struct hydra_timeline *timeline;
     double scale; /* px per second */
     double y, height;
+    bool pools;
     double pool_at;                 /* px where the pooled column starts; < 0: nothing pooled */
     double pooled[HYDRA_BAR_KINDS]; /* px of each kind in it */
     bool *pooled_any;
@@ -164,13 +167,17 @@ static void draw_bar(struct track *track, const struct hydra_bar *bar)
 
     if (track->pool_at >= 0.0 && x >= track->pool_at + POOL)
         flush_pool(track);
-    if (width < NARROW) {
+    if (track->pools && width < POOL) {
         if (track->pool_at < 0.0)
             track->pool_at = LEFT + floor((x - LEFT) / POOL) * POOL;
         track->pooled[bar->kind] += width;
         return;
     }
     bar_colour(bar, track->timeline->chunks, css, &words);
+    if (width < NARROW) {
+        hydra_svg_rect(track->page, css, x, track->y, width, track->height - 1.0);
+        return;
+    }
     bar_words(track->timeline, bar, what, sizeof what);
     hydra_svg_bar(track->page, css, x, track->y, width > 2.0 ? width - 0.5 : width, track->height - 1.0, "%s", what);
     snprintf(label, sizeof label, "%lld", (long long)bar->microbatch);
@@ -219,7 +226,9 @@ static void draw_rows(FILE *page, const struct hydra_timeline *timeline, double 
 
     for (int64_t i = 0; i < shown; i++) {
         const int64_t row = i * stride;
-        struct track track = {page, timeline, scale, HEADER + (double)i * height, height, -1.0, {0.0}, pooled};
+        struct track track = {
+            page, timeline, scale, HEADER + (double)i * height, height, timeline->nbars / stride > MOST_BARS,
+            -1.0, {0.0},    pooled};
         char name[64];
 
         if (i % names == 0) {

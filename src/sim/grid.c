@@ -6,7 +6,6 @@
 #include "base/bits.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "plan/batch.h"
 
 void hydra_grid_clear(struct hydra_grid *grid)
 {
@@ -42,16 +41,6 @@ static int allocate(const struct hydra_schedule *schedule, struct hydra_grid *gr
     return HYDRA_SUCCESS;
 }
 
-/* Weight of one document as a double: pictures need no more than its leading digits. */
-static double weight_of(const struct hydra_schedule *schedule, int64_t document)
-{
-    const Hydra_Plan_options *options = &schedule->options;
-
-    if (schedule->pairs != NULL)
-        return 2.0 * (double)schedule->pairs[document];
-    return (double)hydra_mask_weight(options->mask, options->window, options->sink, schedule->lengths[document]);
-}
-
 /* Weight and tokens of every group; returns the weight of the batch. */
 static double weigh_groups(const struct hydra_schedule *schedule, struct hydra_grid *grid)
 {
@@ -61,7 +50,7 @@ static double weigh_groups(const struct hydra_schedule *schedule, struct hydra_g
         const struct hydra_group *group = &schedule->groups[g];
 
         for (int64_t i = group->docs_begin; i < group->docs_end; i++) {
-            grid->group_load[g] += weight_of(schedule, schedule->docs[i]);
+            grid->group_load[g] += (double)hydra_schedule_weight(schedule, schedule->docs[i]);
             grid->group_tokens[g] += schedule->lengths[schedule->docs[i]];
         }
         all += grid->group_load[g];

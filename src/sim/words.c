@@ -81,8 +81,8 @@ struct hydra_word hydra_words_share(double share)
     struct hydra_word word;
     double percent = share * 100.0;
 
-    if (percent == 0.0)
-        return (struct hydra_word){"0%"};
+    if (fabs(percent) < 0.005)
+        return percent > 1e-9 ? (struct hydra_word){"<0.01%"} : (struct hydra_word){"0%"};
     snprintf(word.text, sizeof word.text, "%.*f%%", fabs(percent) < 0.995 ? 2 : fabs(percent) < 99.95 ? 1 : 0, percent);
     return word;
 }
