@@ -1,5 +1,6 @@
 # HYDRA_COMPILER_FLAGS: warnings and visibility, kept apart from the user's CFLAGS.
 AC_DEFUN([HYDRA_COMPILER_FLAGS], [
+  AC_OPENMP
   AC_ARG_ENABLE([werror], [AS_HELP_STRING([--enable-werror], [treat warnings as errors])], [], [enable_werror=no])
   HYDRA_CFLAGS="-fvisibility=hidden -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wshadow -Wpointer-arith -Wno-psabi"
   AS_IF([test "$enable_werror" = yes], [HYDRA_CFLAGS="$HYDRA_CFLAGS -Werror"])

@@ -1,10 +1,11 @@
 #!/bin/sh
-# exports.sh: the shared library exports every function that the public headers declare, and nothing else.
+# exports.sh: the shared library exports every function that the public headers and the Fortran shims declare, and
+# nothing else.
 library=${top_builddir:-.}/.libs/libhydra-dcp.so
 if [ ! -e "$library" ]; then echo "1..0 # SKIP no shared library was built"; exit 0; fi
 work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
 
-cat "${top_srcdir:-.}"/include/hydra_plan.h "${top_srcdir:-.}"/include/hydra.h |
+(cd "${top_srcdir:-.}" && cat include/hydra_plan.h include/hydra.h src/fortran/shims.h) |
     sed -n 's/^HYDRA_API [^(]*[ *]\(Hydra_[A-Za-z_]*\)(.*/\1/p' | sort >"$work/declared"
 nm -D --defined-only "$library" | awk '{ print $NF }' | sed 's/@.*//' | sort >"$work/exported"
 

@@ -1,0 +1,12 @@
+# tests of src/fortran
+EXTRA_DIST += tests/fortran/tap.f90 tests/fortran/test_serial.f90
+if HAVE_FORTRAN
+check_PROGRAMS += tests/fortran/test_serial
+tests_fortran_test_serial_SOURCES = tests/fortran/tap.f90 tests/fortran/test_serial.f90 tests/fortran/layout.c
+tests_fortran_test_serial_LDADD = libhydra-dcp-fortran.la libhydra-dcp.la
+tests_fortran_test_serial_LINK = $(AM_V_FCLD)$(LIBTOOL) $(AM_V_lt) --tag=FC --mode=link $(FC) $(AM_FCFLAGS) $(FCFLAGS) $(LDFLAGS) -o $@
+tests/fortran/tap.o: src/fortran/hydra.lo
+tests/fortran/test_serial.o: tests/fortran/tap.o src/fortran/hydra.lo
+CLEANFILES += fortran/tap.mod
+TESTS += tests/fortran/test_serial
+endif
