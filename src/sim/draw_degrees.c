@@ -49,7 +49,7 @@ static void draw_column(FILE *page, const char *css, double x, double base, doub
 {
     double height = top > 0.0 ? share / top * BAR : 0.0;
 
-    if (share <= 0.0) {
+    if (share < 5e-5) {
         hydra_svg_text(page, "soft mid", x + width / 2.0, base - 3.0, "\xc2\xb7");
         return;
     }

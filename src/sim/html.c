@@ -31,7 +31,6 @@ static const struct column time_columns[] = {
     {"exposed", "share of the time in communication that nothing hides", RESULT(exposed), hydra_words_share, -1},
     {"busy", "share of the time that the compute stream computes", RESULT(busy), hydra_words_share, 1},
     {"CoV", "standard deviation over mean of the microbatches' times", RESULT(cov), hydra_words_share, -1},
-    {"planning", "time to make the plan", RESULT(planning_seconds), hydra_words_seconds, 0},
     {"days", "to train the tokens asked for", RESULT(days), hydra_words_count, -1},
     {"cost", "of those days", RESULT(cost), hydra_words_count, -1},
 };
@@ -178,7 +177,8 @@ static void put_plan_table(FILE *page, const struct hydra_report *report)
           "perfect\">critical<br/>load</th>"
           "<th title=\"greatest over mean of the slots' loads over the iteration\">load<br/>max/mean</th>"
           "<th title=\"greatest over mean of the slots' tokens over the iteration\">tokens<br/>max/mean</th>"
-          "<th>most tokens<br/>of a slot</th><th>idle<br/>slots</th><th>padded<br/>tokens</th></tr></thead><tbody>\n",
+          "<th>most tokens<br/>of a "
+          "slot</th><th>idle<br/>slots</th><th>padded<br/>tokens</th><th>planning</th></tr></thead><tbody>\n",
           page);
     for (int i = 0; i < report->npolicies; i++) {
         const Hydra_Schedule_stats *stats = report->policies[i].stats;
@@ -198,6 +198,10 @@ static void put_plan_table(FILE *page, const struct hydra_report *report)
         put_cell(page, false, "", hydra_words_share(stats->idle_share).text);
         put_cell(page, false, "",
                  stats->tokens > 0 ? hydra_words_ratio(stats->padded_tokens / (double)stats->tokens).text : "");
+        put_cell(page, false, "",
+                 isfinite(report->policies[i].planning_seconds)
+                     ? hydra_words_seconds(report->policies[i].planning_seconds).text
+                     : "\xe2\x80\x93");
         fputs("</tr>\n", page);
     }
     fputs("</tbody></table>\n", page);
@@ -248,18 +252,22 @@ static int put_plans(FILE *page, const struct hydra_report *report)
 {
     struct hydra_grid *grids = NULL;
     double top;
+    bool any = false;
     char text[1024];
     int status = HYDRA_SUCCESS;
 
+    for (int i = 0; i < report->npolicies; i++)
+        any |= report->policies[i].schedule != NULL;
+    if (!any)
+        return HYDRA_SUCCESS;
     HYDRA_TRY(hydra_grids_make(report, &grids, &top));
-    if (!(top > 0.0))
-        goto fail;
-    fputs("<h2>Plans</h2>\n<p class=\"how\">One row a microbatch, one column a slot, one box a group of slots that "
-          "carries "
-          "its documents together. A microbatch lasts as long as its fullest slot: the bars of a perfect plan add up "
-          "to 100%."
-          "</p>\n",
-          page);
+    fputs(
+        "<h2>Plans</h2>\n<p class=\"how\">One row a microbatch, one column a slot, one box a group of slots that "
+        "carries "
+        "its documents together. A microbatch lasts as long as its fullest slot: the bars of a perfect plan add up to "
+        "100%.</p>\n",
+        page);
+    put_plan_table(page, report);
     hydra_svg_begin(page, HYDRA_DRAW_WIDTH, HYDRA_DRAW_LEGEND_HEIGHT, false, "colours");
     hydra_draw_ramp(page, top);
     hydra_svg_end(page);
@@ -387,7 +395,6 @@ int hydra_report_html(const struct hydra_report *report, const char *path)
     HYDRA_TRY(put_timelines(page, report, 0));
     HYDRA_TRY(put_timelines(page, report, 1));
     HYDRA_TRY(put_plans(page, report));
-    put_plan_table(page, report);
     put_degrees(page, report);
     HYDRA_TRY(put_charts(page, report));
     put_foot(page, report);

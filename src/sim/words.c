@@ -113,6 +113,31 @@ static void append(char *text, size_t len, const char *format, ...)
     va_end(arguments);
 }
 
+/* Without times: whose plan comes closest to even loads. */
+static void append_closest(const struct hydra_report *report, char *text, size_t len)
+{
+    const struct hydra_policy_result *best = NULL;
+    const char *joint = "; against ";
+
+    for (int i = 0; i < report->npolicies; i++)
+        if (report->policies[i].stats != NULL &&
+            (best == NULL || report->policies[i].stats->critical_ratio < best->stats->critical_ratio))
+            best = &report->policies[i];
+    if (best == NULL)
+        return;
+    append(text, len, "%s: the fullest slots of its microbatches add up to %s of an even share", best->name,
+           hydra_words_share(best->stats->critical_ratio).text);
+    for (int i = 0; i < report->npolicies; i++) {
+        const struct hydra_policy_result *policy = &report->policies[i];
+
+        if (policy == best || policy->stats == NULL)
+            continue;
+        append(text, len, "%s%s of %s", joint, hydra_words_share(policy->stats->critical_ratio).text, policy->name);
+        joint = ", ";
+    }
+    append(text, len, ".");
+}
+
 void hydra_words_headline(const struct hydra_report *report, char *text, size_t len)
 {
     const struct hydra_policy_result *best = NULL;
@@ -122,8 +147,10 @@ void hydra_words_headline(const struct hydra_report *report, char *text, size_t 
     for (int i = 0; i < report->npolicies; i++)
         if (isfinite(report->policies[i].seconds) && (best == NULL || report->policies[i].seconds < best->seconds))
             best = &report->policies[i];
-    if (best == NULL)
+    if (best == NULL) {
+        append_closest(report, text, len);
         return;
+    }
     append(text, len, "%s is the fastest: %s an iteration", best->name, hydra_words_seconds(best->seconds).text);
     for (int i = 0; i < report->npolicies; i++) {
         const struct hydra_policy_result *policy = &report->policies[i];

@@ -2,6 +2,7 @@ noinst_PROGRAMS += hydra-dcp
 hydra_dcp_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
 hydra_dcp_LDADD = libhydra_sim.la libhydra_internal.la
 hydra_dcp_SOURCES = \
+	src/tools/plan_pictures.c src/tools/plan_pictures.h \
 	src/tools/bench.def \
 	src/tools/cmd_bench.c \
 	src/tools/commands.def src/tools/commands.h \
