@@ -21,6 +21,11 @@ struct hydra_rate hydra_rate_of(double x)
     return (struct hydra_rate){(uint32_t)(fraction * 0x1p31 + 0.5), 31 - exponent};
 }
 
+double hydra_rate_value(struct hydra_rate rate)
+{
+    return ldexp(rate.mantissa, -rate.shift);
+}
+
 int64_t hydra_rate_apply(struct hydra_rate rate, hydra_weight value)
 {
     hydra_weight product;
@@ -124,10 +129,10 @@ static int64_t whole_ps(double seconds)
     return hydra_rate_apply(hydra_rate_of(seconds * ps_per_second), 1);
 }
 
-static struct hydra_cost_degree degree_make(const Hydra_Cost *model, const Hydra_Plan_options *options, int64_t size)
+static struct hydra_cost_degree degree_make(const Hydra_Cost *model, const Hydra_Plan_options *options, int64_t size,
+                                            int64_t factor)
 {
     int kv_heads = options->kv_heads > 0 ? options->kv_heads : options->heads;
-    int64_t factor = hydra_factor_choose(model, options->factor, options->heads, kv_heads, size);
     struct group_rates rates = rates_of(model, options->heads, kv_heads, size, factor);
     double load = model->theta * rates.surplus * ps_per_second;
 
@@ -146,14 +151,14 @@ static struct hydra_cost_degree degree_make(const Hydra_Cost *model, const Hydra
 static void add_degrees(const Hydra_Cost *model, const Hydra_Plan_options *options, int64_t pool,
                         struct hydra_cost *cost)
 {
-    int64_t size = 1;
+    int64_t sizes[64];
 
-    cost->ndegrees = 0;
-    for (; size <= pool / 2; size *= 2)
-        cost->degrees[cost->ndegrees++] = degree_make(model, options, size);
-    cost->degrees[cost->ndegrees++] = degree_make(model, options, size);
-    if (size != pool)
-        cost->degrees[cost->ndegrees++] = degree_make(model, options, pool);
+    cost->ndegrees = hydra_pool_degrees(pool, sizes);
+    for (int i = 0; i < cost->ndegrees; i++) {
+        int64_t factor = hydra_factor_choose(model, options->factor, options->heads, options->kv_heads, sizes[i]);
+
+        cost->degrees[i] = degree_make(model, options, sizes[i], factor);
+    }
 }
 
 void hydra_cost_make(const Hydra_Cost *model, const Hydra_Plan_options *options, int64_t pool, struct hydra_cost *cost)
@@ -165,18 +170,47 @@ void hydra_cost_make(const Hydra_Cost *model, const Hydra_Plan_options *options,
     cost->backward_comm = hydra_rate_of(model->backward_comm);
 }
 
-static const struct hydra_cost_degree *degree_of(const struct hydra_cost *cost, int64_t size)
+void hydra_cost_make_load(const struct hydra_batch *batch, struct hydra_cost *cost)
 {
-    const struct hydra_cost_degree *last = &cost->degrees[cost->ndegrees - 1];
+    Hydra_Cost model = HYDRA_COST_INIT;
+    hydra_weight total = 0;
+    int shift = 0;
 
-    /* A size that is no degree of the pool (a static split of it) pays as the next lower one. */
-    return size >= last->size ? last : &cost->degrees[hydra_min(hydra_log2_floor((uint64_t)size), cost->ndegrees - 1)];
+    for (int64_t i = 0; i < batch->ndocs; i++)
+        total += hydra_batch_weight(batch, i);
+    while (total >> 44 >> shift != 0)
+        shift++;
+    add_degrees(&model, batch->options, batch->pool, cost);
+    for (int i = 0; i < cost->ndegrees; i++)
+        cost->degrees[i].load = (struct hydra_rate){1, shift};
+    cost->token = (struct hydra_rate){0, 0};
+    /* Microbatches are not free, if only little is known: one more must save 0.4% of the work. */
+    cost->fixed = (int64_t)((total >> shift) / (hydra_weight)batch->pool / 256);
+    cost->backward_compute = hydra_rate_of(2);
+    cost->backward_comm = hydra_rate_of(1);
+}
+
+/* The entry of a size; one that is no degree of the pool (a static split of it) pays as the next lower one. */
+static int degree_index(const struct hydra_cost *cost, int64_t size)
+{
+    int last = cost->ndegrees - 1;
+
+    return size >= cost->degrees[last].size ? last : (int)hydra_min(hydra_log2_floor((uint64_t)size), last);
+}
+
+void hydra_cost_set_factor(struct hydra_cost *cost, const Hydra_Cost *model, const Hydra_Plan_options *options,
+                           int64_t size, int64_t factor)
+{
+    struct hydra_cost_degree *degree = &cost->degrees[degree_index(cost, size)];
+
+    if (degree->factor != factor || degree->size != size)
+        *degree = degree_make(model, options, size, factor);
 }
 
 struct hydra_cost_parts hydra_cost_parts_of(const struct hydra_cost *cost, int64_t size, hydra_weight weight_per_rank,
                                             int64_t tokens_per_rank)
 {
-    const struct hydra_cost_degree *degree = degree_of(cost, size);
+    const struct hydra_cost_degree *degree = &cost->degrees[degree_index(cost, size)];
     hydra_weight tokens = (hydra_weight)tokens_per_rank;
     int64_t ring = hydra_rate_apply(degree->ring, tokens) + degree->ring_latency;
     int64_t alltoall = hydra_rate_apply(degree->alltoall, tokens) + degree->alltoall_latency;

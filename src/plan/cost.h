@@ -53,6 +53,13 @@ int64_t hydra_factor_choose(const Hydra_Cost *cost, int factor, int heads, int k
 /* The integer model of a checked `model` for a pool under the options' heads and factor. */
 void hydra_cost_make(const Hydra_Cost *model, const Hydra_Plan_options *options, int64_t pool, struct hydra_cost *cost);
 
+/* Give groups of one size another factor than the options choose (a no-op when it is the one they have). */
+void hydra_cost_set_factor(struct hydra_cost *cost, const Hydra_Cost *model, const Hydra_Plan_options *options,
+                           int64_t size, int64_t factor);
+
+/* A model for batches without one: time is load, scaled so that the batch's whole weight takes at most 2^44 ps. */
+void hydra_cost_make_load(const struct hydra_batch *batch, struct hydra_cost *cost);
+
 /* Forward parts of a group's rank that holds load w/P and t tokens. */
 struct hydra_cost_parts hydra_cost_parts_of(const struct hydra_cost *cost, int64_t size, hydra_weight weight_per_rank,
                                             int64_t tokens_per_rank);
@@ -67,6 +74,9 @@ int64_t hydra_cost_backward(const struct hydra_cost *cost, int64_t size, hydra_w
 
 /* value * rate, rounded down, at most HYDRA_TIME_MAX. */
 int64_t hydra_rate_apply(struct hydra_rate rate, hydra_weight value);
+
+/* ps a unit, exactly. */
+double hydra_rate_value(struct hydra_rate rate);
 
 /* Nearest rate to x >= 0 ps a unit, 31 bits of it. */
 struct hydra_rate hydra_rate_of(double x);

@@ -14,11 +14,15 @@ libhydra_plan_la_SOURCES = \
 	src/plan/policy.c src/plan/policy.h \
 	src/plan/policy_load.c \
 	src/plan/policy_load_scan.c \
+	src/plan/policy_shaped.c \
 	src/plan/policy_static.c \
+	src/plan/predict.c src/plan/predict.h \
 	src/plan/schedule.c src/plan/schedule.h \
 	src/plan/schedule_io.c src/plan/schedule_io.h \
 	src/plan/schedule_pack.c \
 	src/plan/schedule_unpack.c \
+	src/plan/shape_targets.c src/plan/shape_targets.h \
+	src/plan/shaped_pack.c src/plan/shaped_pack.h \
 	src/plan/shard.c src/plan/shard.h \
 	src/plan/targets.c src/plan/targets.h \
 	src/plan/view.c

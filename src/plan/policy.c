@@ -8,6 +8,7 @@
 static const struct hydra_policy policies[] = {
     {HYDRA_POLICY_LOAD, hydra_policy_load},
     {HYDRA_POLICY_STATIC, hydra_policy_static},
+    {HYDRA_POLICY_SHAPED, hydra_policy_shaped},
 };
 
 static const struct {

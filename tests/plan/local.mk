@@ -15,3 +15,6 @@ TESTS += tests/plan/test_load
 check_PROGRAMS += tests/plan/test_schedule
 tests_plan_test_schedule_LDADD = $(test_ldadd)
 TESTS += tests/plan/test_schedule
+check_PROGRAMS += tests/plan/test_shaped
+tests_plan_test_shaped_LDADD = $(test_ldadd)
+TESTS += tests/plan/test_shaped
