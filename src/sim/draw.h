@@ -3,6 +3,7 @@
 #ifndef HYDRA_SIM_DRAW_H
 #define HYDRA_SIM_DRAW_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "sim/grid.h"
@@ -14,9 +15,10 @@ enum { HYDRA_DRAW_WIDTH = 1200 };
 enum { HYDRA_DRAW_LEGEND_HEIGHT = 30 };
 void hydra_draw_timeline_legend(FILE *page, const struct hydra_report *report, int replicas);
 
-/* Timeline of one policy on an axis of `axis` seconds. */
+/* Timeline of one policy on an axis of `axis` seconds. named: with the policy's name above. */
 double hydra_draw_timeline_height(const struct hydra_timeline *timeline);
-int hydra_draw_timeline(FILE *page, const struct hydra_report *report, int which, int replicas, double axis);
+int hydra_draw_timeline(FILE *page, const struct hydra_report *report, int which, int replicas, double axis,
+                        bool named);
 
 /* Timeline of a policy, NULL when it has none, and the longest of them all. */
 const struct hydra_timeline *hydra_timeline_of(const struct hydra_policy_result *policy, int replicas);
@@ -29,7 +31,7 @@ void hydra_grids_free(const struct hydra_report *report, struct hydra_grid **gri
 /* Colour ramp of loads up to `top`, with its words. */
 void hydra_draw_ramp(FILE *page, double top);
 
-/* Plan grid of one policy; colours and load bars on a scale of 0..top. */
+/* Plan grid of one policy (name NULL: said elsewhere); colours and load bars on a scale of 0..top. */
 double hydra_draw_plan_height(const struct hydra_schedule *schedule);
 int hydra_draw_plan(FILE *page, const char *name, const struct hydra_schedule *schedule, const struct hydra_grid *grid,
                     double top);

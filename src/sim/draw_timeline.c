@@ -187,7 +187,7 @@ static void draw_bar(struct track *track, const struct hydra_bar *bar)
 
 /* Name, bubbles, and what the picture leaves out. */
 static void draw_header(FILE *page, const struct hydra_policy_result *policy, const struct hydra_timeline *timeline,
-                        bool pooled)
+                        bool pooled, bool named)
 {
     const int64_t stride = row_stride(timeline);
     const char *parts[5] = {timeline->caption};
@@ -212,7 +212,7 @@ static void draw_header(FILE *page, const struct hydra_policy_result *policy, co
         parts[nparts++] = "bars too narrow to draw are pooled: height is their share of the time";
     for (int i = 0; i < nparts; i++)
         snprintf(line + strlen(line), sizeof line - strlen(line), "%s%s", i > 0 ? " \xc2\xb7 " : "", parts[i]);
-    hydra_svg_heading(page, policy->name, line);
+    hydra_svg_heading(page, named ? policy->name : NULL, line);
 }
 
 static void draw_rows(FILE *page, const struct hydra_timeline *timeline, double scale, const struct hydra_bar **sorted,
@@ -281,7 +281,7 @@ static void draw_axis(FILE *page, const struct hydra_report *report, int which, 
     }
 }
 
-int hydra_draw_timeline(FILE *page, const struct hydra_report *report, int which, int replicas, double axis)
+int hydra_draw_timeline(FILE *page, const struct hydra_report *report, int which, int replicas, double axis, bool named)
 {
     const struct hydra_policy_result *policy = &report->policies[which];
     const struct hydra_timeline *timeline = hydra_timeline_of(policy, replicas);
@@ -295,7 +295,7 @@ int hydra_draw_timeline(FILE *page, const struct hydra_report *report, int which
                   timeline->chunks, axis);
     HYDRA_TRY(sort_bars(timeline, &sorted));
     draw_rows(page, timeline, scale, sorted, &pooled);
-    draw_header(page, policy, timeline, pooled);
+    draw_header(page, policy, timeline, pooled, named);
     draw_axis(page, report, which, replicas, axis);
 fail:
     hydra_free(sorted);

@@ -51,12 +51,13 @@ static const char page_style[] =
     "th:first-child,td:first-child{text-align:left;padding-left:0;font-weight:600}td.best{font-weight:650}"
     "td.length{width:180px;text-align:left}td.length span{display:block;height:12px;background:#2c86c4;"
     "print-color-adjust:exact;-webkit-print-color-adjust:exact}\n"
-    "figure{margin:14px 0 22px;break-inside:avoid}figcaption{margin:0 0 2px;max-width:110ch}\n"
+    "figure{margin:14px 0 22px;break-inside:avoid}figcaption{margin:0 0 2px;max-width:none}figcaption "
+    "b{font-weight:650;margin-right:.8em}\n"
     "svg{width:100%;height:auto;display:block;overflow:visible}svg .away{opacity:.25}\n"
     "code{font-family:ui-monospace,'SF Mono',Menlo,Consolas,monospace;font-size:13px;overflow-wrap:anywhere}\n"
     "footer{margin-top:40px;padding-top:10px;border-top:1px solid var(--line);color:var(--soft);font-size:13px}\n"
     "@page{size:A4 landscape;margin:12mm}@media "
-    "print{body{max-width:none;padding:0;font-size:11px}h2{break-after:avoid}}\n";
+    "print{body{max-width:none;padding:0;font-size:11px}h2,.how{break-after:avoid}table{break-inside:avoid}}\n";
 
 /* Under the pointer: the same microbatch in all rows of its timeline, the others paler. No '<' or '&': this is XML. */
 static const char page_script[] =
@@ -207,11 +208,12 @@ static void put_plan_table(FILE *page, const struct hydra_report *report)
     fputs("</tbody></table>\n", page);
 }
 
-static void put_sentence(FILE *page, const char *text)
+/* Name of a policy and what to see in its picture. */
+static void put_sentence(FILE *page, const char *name, const char *text)
 {
-    if (text[0] == '\0')
-        return;
-    fputs("<figcaption>", page);
+    fputs("<figcaption><b>", page);
+    hydra_xml_text(page, name);
+    fputs("</b>", page);
     hydra_xml_text(page, text);
     fputs("</figcaption>\n", page);
 }
@@ -237,10 +239,13 @@ static int put_timelines(FILE *page, const struct hydra_report *report, int repl
         if (timeline == NULL)
             continue;
         fputs("<figure>\n", page);
-        hydra_words_time(report, i, text, sizeof text);
-        put_sentence(page, replicas ? "" : text);
+        if (replicas)
+            hydra_words_replicas(timeline, text, sizeof text);
+        else
+            hydra_words_time(report, i, text, sizeof text);
+        put_sentence(page, report->policies[i].name, text);
         hydra_svg_begin(page, HYDRA_DRAW_WIDTH, hydra_draw_timeline_height(timeline), false, report->policies[i].name);
-        HYDRA_TRY(hydra_draw_timeline(page, report, i, replicas, axis));
+        HYDRA_TRY(hydra_draw_timeline(page, report, i, replicas, axis, false));
         hydra_svg_end(page);
         fputs("</figure>\n", page);
     }
@@ -278,9 +283,9 @@ static int put_plans(FILE *page, const struct hydra_report *report)
             continue;
         fputs("<figure>\n", page);
         hydra_words_plan(policy->schedule, &grids[i], text, sizeof text);
-        put_sentence(page, text);
+        put_sentence(page, policy->name, text);
         hydra_svg_begin(page, HYDRA_DRAW_WIDTH, hydra_draw_plan_height(policy->schedule), false, policy->name);
-        HYDRA_TRY(hydra_draw_plan(page, policy->name, policy->schedule, &grids[i], top));
+        HYDRA_TRY(hydra_draw_plan(page, NULL, policy->schedule, &grids[i], top));
         hydra_svg_end(page);
         fputs("</figure>\n", page);
     }
@@ -307,11 +312,7 @@ static void put_degrees(FILE *page, const struct hydra_report *report)
         if (report->policies[i].stats == NULL)
             continue;
         hydra_words_degrees(report->policies[i].stats, text, sizeof text);
-        fputs("<figcaption><b>", page);
-        hydra_xml_text(page, report->policies[i].name);
-        fputs("</b>: ", page);
-        hydra_xml_text(page, text);
-        fputs("</figcaption>\n", page);
+        put_sentence(page, report->policies[i].name, text);
     }
     hydra_svg_begin(page, HYDRA_DRAW_WIDTH, hydra_draw_degrees_height(report), false, "degree histograms");
     hydra_draw_degrees(page, report);

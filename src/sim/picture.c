@@ -56,7 +56,7 @@ int hydra_timeline_svg(const struct hydra_report *report, int replicas, const ch
         if (timeline == NULL)
             continue;
         hydra_svg_shift(page, y += GAP);
-        HYDRA_TRY(hydra_draw_timeline(page, report, i, replicas, axis));
+        HYDRA_TRY(hydra_draw_timeline(page, report, i, replicas, axis, true));
         hydra_svg_unshift(page);
         y += hydra_draw_timeline_height(timeline);
     }

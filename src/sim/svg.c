@@ -297,9 +297,13 @@ void hydra_svg_text(FILE *page, const char *css, double x, double y, const char 
 
 void hydra_svg_heading(FILE *page, const char *name, const char *facts)
 {
-    fputs("<text x=\"0\" y=\"14\"><tspan class=\"name\">", page);
-    hydra_xml_text(page, name);
-    fputs("</tspan><tspan class=\"soft\" dx=\"12\">", page);
+    fputs("<text x=\"0\" y=\"14\">", page);
+    if (name != NULL) {
+        fputs("<tspan class=\"name\">", page);
+        hydra_xml_text(page, name);
+        fputs("</tspan>", page);
+    }
+    fputs(name != NULL ? "<tspan class=\"soft\" dx=\"12\">" : "<tspan class=\"soft\">", page);
     hydra_xml_text(page, facts);
     fputs("</tspan></text>\n", page);
 }

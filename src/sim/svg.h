@@ -46,7 +46,7 @@ void hydra_svg_line(FILE *page, const char *css, double x1, double y1, double x2
 void hydra_svg_text(FILE *page, const char *css, double x, double y, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* First line of a panel: its name, and what is said about it. */
+/* First line of a panel: its name (NULL: said elsewhere), and what is said about it. */
 void hydra_svg_heading(FILE *page, const char *name, const char *facts);
 
 /* Rectangle with a tool-tip. */

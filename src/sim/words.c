@@ -239,6 +239,33 @@ void hydra_words_time(const struct hydra_report *report, int which, char *text, 
     append_longest(policy, text, len);
 }
 
+void hydra_words_replicas(const struct hydra_timeline *timeline, char *text, size_t len)
+{
+    double *ends = hydra_calloc(timeline->rows, sizeof *ends);
+    int64_t first = 0, last = 0;
+    double wait = 0.0;
+
+    text[0] = '\0';
+    if (ends == NULL)
+        return;
+    for (int64_t b = 0; b < timeline->nbars; b++) {
+        const struct hydra_bar *bar = &timeline->bars[b];
+
+        if (bar->kind <= HYDRA_BAR_BACKWARD && bar->row >= 0 && bar->row < timeline->rows)
+            ends[bar->row] = fmax(ends[bar->row], bar->end);
+    }
+    for (int64_t row = 1; row < timeline->rows; row++) {
+        first = ends[row] < ends[first] ? row : first;
+        last = ends[row] > ends[last] ? row : last;
+    }
+    for (int64_t row = 0; row < timeline->rows; row++)
+        wait += (ends[last] - ends[row]) / (double)timeline->rows;
+    append(text, len, "The first of %s %ss is ready at %s, the last at %s: on average they wait %s for it.",
+           hydra_words_whole(timeline->rows).text, timeline->row_word, hydra_words_seconds(ends[first]).text,
+           hydra_words_seconds(ends[last]).text, hydra_words_seconds(wait).text);
+    hydra_free(ends);
+}
+
 /* Longest document of a group, tokens. */
 static int64_t longest_of(const struct hydra_schedule *schedule, const struct hydra_group *group)
 {

@@ -25,6 +25,7 @@ const char *hydra_bar_word(int kind);
 /* One sentence each, up to len bytes with the final 0. `which`: index of a policy. */
 void hydra_words_headline(const struct hydra_report *report, char *text, size_t len);
 void hydra_words_time(const struct hydra_report *report, int which, char *text, size_t len);
+void hydra_words_replicas(const struct hydra_timeline *timeline, char *text, size_t len);
 void hydra_words_plan(const struct hydra_schedule *schedule, const struct hydra_grid *grid, char *text, size_t len);
 void hydra_words_degrees(const Hydra_Schedule_stats *stats, char *text, size_t len);
 
