@@ -15,3 +15,6 @@ endif
 check_PROGRAMS += tests/sim/test_pictures
 tests_sim_test_pictures_LDADD = $(sim_ldadd)
 TESTS += tests/sim/test_pictures
+check_PROGRAMS += tests/sim/test_words
+tests_sim_test_words_LDADD = $(sim_ldadd)
+TESTS += tests/sim/test_words
