@@ -15,7 +15,6 @@ struct hydra_context {
     const struct hydra_kernel_ops *kernel; /* the same on every rank of the pool */
     int threads;                           /* OpenMP threads that kernels use, >= 1 */
     uint64_t operations;                   /* dispatches, collects and attention calls so far: tells messages apart */
-    MPI_Comm peers;                        /* ours; MPI_COMM_NULL: none */
     struct hydra_context *next;            /* list of live contexts, newest first (context.c) */
 };
 

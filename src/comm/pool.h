@@ -13,6 +13,7 @@
 
 struct hydra_pool {
     MPI_Comm comm;         /* ours, ranks as in the caller's communicator; errors return */
+    MPI_Comm peers;        /* ours: ranks of other pools that hold the same tokens; MPI_COMM_NULL: none */
     int size;              /* G */
     int rank;
     int slot;
@@ -31,7 +32,7 @@ struct hydra_pool {
 struct hydra_pool_settings {
     double timeout;       /* s > 0 */
     const char *topology; /* synthetic machine, "" : the real one */
-    MPI_Comm peers;       /* MPI_COMM_NULL: none. The slot map is agreed over it too */
+    MPI_Comm peers;       /* MPI_COMM_NULL: none. Duplicated; the slot map is agreed over it too */
 };
 
 /**

@@ -1,0 +1,167 @@
+/* wait.c: the one wait and the one progress function. */
+#include "comm/wait.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "comm/alarm.h"
+#include "comm/pool.h"
+
+enum { SPIN_TURNS = 32, YIELD_TURNS = 96 }; /* turns without progress before the next, slower kind of pause */
+#define SHORTEST_SLEEP 20e-6                /* s; doubles up to the longest */
+#define LONGEST_SLEEP  200e-6
+
+/* Drivers of the process. Whoever finds the lock taken leaves the work to its holder. */
+static pthread_mutex_t drivers_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct hydra_driver *drivers;
+
+double hydra_clock(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void hydra_progress_add(struct hydra_driver *driver)
+{
+    pthread_mutex_lock(&drivers_lock);
+    driver->next = drivers;
+    drivers = driver;
+    pthread_mutex_unlock(&drivers_lock);
+}
+
+void hydra_progress_remove(struct hydra_driver *driver)
+{
+    pthread_mutex_lock(&drivers_lock);
+    for (struct hydra_driver **at = &drivers; *at != NULL; at = &(*at)->next)
+        if (*at == driver) {
+            *at = driver->next;
+            break;
+        }
+    pthread_mutex_unlock(&drivers_lock);
+}
+
+void hydra_progress(void)
+{
+    if (pthread_mutex_trylock(&drivers_lock) != 0)
+        return;
+    for (struct hydra_driver *driver = drivers; driver != NULL; driver = driver->next)
+        driver->drive(driver->state);
+    pthread_mutex_unlock(&drivers_lock);
+}
+
+static void begin(struct hydra_wait *wait, struct hydra_pool *pool, double timeout, const char *step, int peer,
+                  int64_t microbatch)
+{
+    *wait = (struct hydra_wait){.pool = pool, .timeout = timeout, .step = step, .peer = peer, .microbatch = microbatch};
+    wait->began = wait->moved_at = hydra_clock();
+}
+
+void hydra_wait_begin(struct hydra_wait *wait, struct hydra_pool *pool, const char *step, int peer, int64_t microbatch)
+{
+    begin(wait, pool, pool->timeout, step, peer, microbatch);
+}
+
+void hydra_wait_begin_setup(struct hydra_wait *wait, double timeout, const char *step)
+{
+    begin(wait, NULL, timeout, step, -1, -1);
+}
+
+/* Sleep in a transport that can be woken, else in the kernel; short, because the other transports are driven by us. */
+static void pause_for(double seconds)
+{
+    bool slept = false;
+
+    if (pthread_mutex_trylock(&drivers_lock) == 0) {
+        for (struct hydra_driver *driver = drivers; driver != NULL && !slept; driver = driver->next)
+            slept = driver->arm != NULL && driver->arm(driver->state, seconds);
+        pthread_mutex_unlock(&drivers_lock);
+    }
+    if (!slept)
+        nanosleep(&(struct timespec){.tv_nsec = (long)(seconds * 1e9)}, NULL);
+}
+
+static int timed_out(const struct hydra_wait *wait)
+{
+    char peer[48] = "other ranks", microbatch[48] = "";
+
+    if (wait->peer >= 0)
+        snprintf(peer, sizeof peer, "rank %d", wait->peer);
+    if (wait->microbatch >= 0)
+        snprintf(microbatch, sizeof microbatch, ", microbatch %" PRId64, wait->microbatch);
+    return hydra_error(HYDRA_ERR_TIMEOUT, "waited %g s for %s in %s%s", wait->timeout, peer, wait->step, microbatch);
+}
+
+int hydra_wait_turn(struct hydra_wait *wait, bool moved)
+{
+    double sleep = SHORTEST_SLEEP;
+
+    hydra_progress();
+    if (wait->pool != NULL && hydra_alarm_heard(wait->pool))
+        return hydra_alarm_error(wait->pool);
+    if (moved) {
+        wait->idle = 0;
+        wait->moved_at = hydra_clock();
+        return HYDRA_SUCCESS;
+    }
+    wait->idle++;
+    if (wait->idle <= SPIN_TURNS)
+        return HYDRA_SUCCESS;
+    if (hydra_clock() - wait->moved_at > wait->timeout)
+        return timed_out(wait);
+    if (wait->idle <= SPIN_TURNS + YIELD_TURNS) {
+        sched_yield();
+        return HYDRA_SUCCESS;
+    }
+    for (int turn = SPIN_TURNS + YIELD_TURNS + 1; turn < wait->idle && sleep < LONGEST_SLEEP; turn++)
+        sleep *= 1.5;
+    if (wait->pool != NULL)
+        hydra_count(&wait->pool->counters, HYDRA_COUNTER_COMM_WAIT_SLEEPS, 1);
+    pause_for(sleep < LONGEST_SLEEP ? sleep : LONGEST_SLEEP);
+    return HYDRA_SUCCESS;
+}
+
+void hydra_wait_end(struct hydra_wait *wait)
+{
+    if (wait->pool == NULL)
+        return;
+    hydra_count(&wait->pool->counters, HYDRA_COUNTER_COMM_WAITS, 1);
+    hydra_count(&wait->pool->counters, HYDRA_COUNTER_COMM_WAIT_SECONDS, hydra_clock() - wait->began);
+}
+
+int hydra_wait_mpi(struct hydra_wait *wait, MPI_Request *request, MPI_Status *mpi_status)
+{
+    int done = 0;
+    int status = HYDRA_SUCCESS;
+
+    for (;;) {
+        HYDRA_TRY_MPI(MPI_Test(request, &done, mpi_status));
+        if (done)
+            break;
+        HYDRA_TRY(hydra_wait_turn(wait, false));
+    }
+
+fail:
+    hydra_wait_end(wait);
+    return status;
+}
+
+int hydra_mpi_error(int code, const char *call)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    int length = 0;
+    int paren = (int)strcspn(call, "(");
+
+    if (MPI_Error_string(code, text, &length) != MPI_SUCCESS)
+        snprintf(text, sizeof text, "code %d", code);
+    for (char *c = text; *c != '\0'; c++)
+        if (*c == '\n')
+            *c = ' ';
+    return hydra_error(HYDRA_ERR_NET, "%.*s: %s", paren, call, text);
+}
