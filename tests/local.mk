@@ -21,7 +21,7 @@ check-mpi:
 EXTRA_DIST += tests/lsan.supp
 
 test_ldadd = libhydra_internal.la
-noinst_HEADERS = tests/tap.h tests/json_check.h
+noinst_HEADERS = tests/tap.h tests/json_check.h tests/mpi_tap.h
 # Reads standard input and fails when it is not JSON: for shell tests of --json.
 check_PROGRAMS += tests/json_check
 

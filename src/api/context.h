@@ -15,7 +15,7 @@ struct hydra_context {
     const struct hydra_kernel_ops *kernel; /* the same on every rank of the pool */
     int threads;                           /* OpenMP threads that kernels use, >= 1 */
     uint64_t operations;                   /* dispatches, collects and attention calls so far: tells messages apart */
-    struct hydra_context *next;            /* list of live contexts, newest first (context.c) */
+    struct hydra_context *next;            /* live contexts, newest first (context.c) */
 };
 
 /* Entry check of a public call: clears the thread's detail; HYDRA_ERR_ARG for a null or finalised handle,
@@ -24,5 +24,21 @@ int hydra_context_enter(Hydra_Context context);
 
 /* Agree over the pool, and over the peers when there are any, that every rank succeeded and holds the same hash. */
 int hydra_context_agree_hash(Hydra_Context context, int status, uint64_t hash, const char *what);
+
+/* What Hydra_Init is told: the config where it says something, else the environment. Text is borrowed. */
+struct hydra_settings {
+    const char *topology, *kernel, *alltoall, *ring;
+    double timeout; /* s */
+    MPI_Comm peers;
+};
+
+/* Always fills settings (with defaults where a value is bad), so that a rank that fails can still tell the others. */
+int hydra_settings_read(const Hydra_Config *config, struct hydra_settings *settings);
+
+/* Hash of what must be the same on every rank. */
+uint64_t hydra_settings_hash(const struct hydra_settings *settings);
+
+/* Kernel of a name, "" for the best; what the weakest rank of the pool can run. Collective, agrees. */
+int hydra_settings_kernel(struct hydra_pool *pool, const char *name, const struct hydra_kernel_ops **kernel);
 
 #endif

@@ -1,5 +1,8 @@
 noinst_LTLIBRARIES += libhydra_api.la
 HYDRA_PARTS += libhydra_api.la
-libhydra_api_la_CFLAGS = $(AM_CFLAGS)
+libhydra_api_la_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
 libhydra_api_la_SOURCES = \
-	src/api/context.h
+	src/api/context.c src/api/context.h \
+	src/api/group.c \
+	src/api/inspect.c \
+	src/api/settings.c

@@ -25,12 +25,17 @@ struct hydra_comm hydra_comm_of(struct hydra_pool *pool)
 static int finish(struct hydra_comm comm, MPI_Request *request, const char *step)
 {
     struct hydra_wait wait;
+    int status;
 
     hydra_wait_begin_setup(&wait, comm.timeout, step);
     wait.pool = comm.pool;
     if (comm.pool != NULL)
         hydra_count(&comm.pool->counters, HYDRA_COUNTER_COMM_COLLECTIVES, 1);
-    return hydra_wait_mpi(&wait, request, MPI_STATUS_IGNORE);
+    status = hydra_wait_mpi(&wait, request, MPI_STATUS_IGNORE);
+    /* The others may still complete it: what follows on this communicator would no longer match. */
+    if (status != HYDRA_SUCCESS && comm.pool != NULL)
+        comm.pool->broken = true;
+    return status;
 }
 
 /* Reduce count numbers in place through a block of our own, which an unfinished reduction keeps. */

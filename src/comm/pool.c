@@ -83,21 +83,27 @@ static int share_slots(struct hydra_pool *pool, MPI_Comm peers, int failed)
                             "slot map (rank 0 of every peers communicator must be in the same pool)");
 }
 
-/* MPI_Comm_split blocks, but every rank has just agreed, so each comes at once. */
+/* Split level by level, each chunk from the one around it, so that few ranks meet in each call. A chunk that passes the end
+ * of the pool serves those below it, but is not handed out. MPI_Comm_split blocks, but every rank has just agreed, so each
+ * comes at once. */
 static int split_chunks(struct hydra_pool *pool)
 {
+    MPI_Comm around = MPI_COMM_NULL;
+    int64_t members = pool->size;
     int status = HYDRA_SUCCESS;
 
-    HYDRA_TRY_MPI(MPI_Comm_split(pool->comm, 0, pool->slot, &pool->chunk[pool->levels]));
-    for (int level = 0; level < pool->levels; level++) {
-        int64_t first = (int64_t)pool->slot >> level << level;
-        bool whole = first + ((int64_t)1 << level) <= pool->size;
+    HYDRA_TRY_MPI(MPI_Comm_split(pool->comm, 0, pool->slot, &pool->split[pool->levels]));
+    around = pool->chunk[pool->levels] = pool->split[pool->levels];
+    for (int level = pool->levels - 1; level >= 0; level--) {
+        int64_t size = (int64_t)1 << level, first = pool->slot / size * size;
+        int64_t inside = hydra_min(size, pool->size - first);
 
-        if ((int64_t)1 << level == pool->size)
-            pool->chunk[level] = pool->chunk[pool->levels];
-        else
-            HYDRA_TRY_MPI(MPI_Comm_split(pool->chunk[pool->levels], whole ? pool->slot >> level : MPI_UNDEFINED, pool->slot,
-                                         &pool->chunk[level]));
+        if (inside < members) {
+            HYDRA_TRY_MPI(MPI_Comm_split(around, pool->slot >> level, pool->slot, &pool->split[level]));
+            around = pool->split[level];
+            members = inside;
+        }
+        pool->chunk[level] = inside == size ? around : MPI_COMM_NULL;
     }
 
 fail:
@@ -113,10 +119,11 @@ static int allocate(struct hydra_pool *pool)
     pool->rank_of_slot = hydra_calloc(pool->size, sizeof *pool->rank_of_slot);
     pool->places = hydra_calloc(pool->size, sizeof *pool->places);
     pool->chunk = hydra_calloc(pool->levels + 1, sizeof(MPI_Comm));
-    HYDRA_REQUIRE(pool->slot_of_rank != NULL && pool->rank_of_slot != NULL && pool->places != NULL && pool->chunk != NULL,
+    pool->split = hydra_calloc(pool->levels + 1, sizeof(MPI_Comm));
+    HYDRA_REQUIRE(pool->slot_of_rank != NULL && pool->rank_of_slot != NULL && pool->places != NULL && pool->chunk != NULL && pool->split != NULL,
                   HYDRA_ERR_NOMEM, "the tables of a pool of %d ranks", pool->size);
     for (int level = 0; level <= pool->levels; level++)
-        pool->chunk[level] = MPI_COMM_NULL;
+        pool->chunk[level] = pool->split[level] = MPI_COMM_NULL;
 
 fail:
     return status;
@@ -166,14 +173,15 @@ void hydra_pool_free(struct hydra_pool **pool)
     if (old == NULL)
         return;
     hydra_alarm_free(old);
-    for (int level = old->chunk == NULL ? -1 : old->levels; level >= 0 && !old->broken; level--)
-        if (old->chunk[level] != MPI_COMM_NULL && (level == old->levels || old->chunk[level] != old->chunk[old->levels]))
-            MPI_Comm_free(&old->chunk[level]);
+    for (int level = 0; old->split != NULL && !old->broken && level <= old->levels; level++)
+        if (old->split[level] != MPI_COMM_NULL)
+            MPI_Comm_free(&old->split[level]);
     if (old->peers != MPI_COMM_NULL && !old->broken)
         MPI_Comm_free(&old->peers);
     if (old->comm != MPI_COMM_NULL && !old->broken)
         MPI_Comm_free(&old->comm);
     hydra_free(old->chunk);
+    hydra_free(old->split);
     hydra_free(old->slot_of_rank);
     hydra_free(old->rank_of_slot);
     hydra_free(old->places);

@@ -23,6 +23,7 @@ struct hydra_pool {
     int levels;            /* floor(log2 G) + 1 */
     MPI_Comm *chunk;       /* [levels + 1]: this rank's chunk of 2^level slots, ranks in slot order; MPI_COMM_NULL when the
                               chunk would pass G. [levels]: the whole pool in slot order */
+    MPI_Comm *split;       /* [levels + 1]: the communicators behind chunk, each once */
     bool broken;           /* an operation failed here or elsewhere: only Hydra_Finalize may follow */
     double timeout;        /* s */
     struct hydra_counters counters;

@@ -2,13 +2,13 @@
  * no CPU cost, so that overlap can be measured where a transfer is the ranks' own work. For one machine: it compares
  * clocks. A rank's messages leave one after another, as through one network card; messages to itself are not delayed.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/config.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/parse.h"
+#include "comm/agree.h"
 #include "net/transports.h"
 
 /* One delayed message: the time it may be seen travels before it, with the same tag. */
@@ -77,8 +77,10 @@ static int create(struct hydra_pool *pool, const char *argument, struct hydra_ne
 
     HYDRA_REQUIRE(made != NULL, HYDRA_ERR_NOMEM, "the delay transport");
     made->base = (struct hydra_net){.ops = &hydra_net_delay, .pool = pool};
-    HYDRA_TRY(read_delay(&made->alpha, &made->beta));
-    HYDRA_REQUIRE(inner != NULL && inner != &hydra_net_delay, HYDRA_ERR_ARG, "delay:%s: no such transport to delay", argument);
+    status = read_delay(&made->alpha, &made->beta);
+    if (status == HYDRA_SUCCESS && (inner == NULL || inner == &hydra_net_delay))
+        status = hydra_error(HYDRA_ERR_ARG, "delay:%s: no such transport to delay", argument);
+    HYDRA_TRY(hydra_agree(hydra_comm_of(pool), status, "Hydra_Init: reading HYDRA_DCP_DELAY"));
     HYDRA_TRY(inner->create(pool, "", &made->inner));
     *net = base;
     return HYDRA_SUCCESS;

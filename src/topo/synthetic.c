@@ -50,10 +50,10 @@ static int read_kind(const char *text, struct hydra_place **pus, int64_t *npus)
 
     HYDRA_REQUIRE(hwloc_topology_init(&topology) == 0, HYDRA_ERR_NOMEM, "hwloc cannot make a topology");
     HYDRA_REQUIRE(hwloc_topology_set_synthetic(topology, text) == 0 && hwloc_topology_load(topology) == 0, HYDRA_ERR_FORMAT,
-                  "topology: hwloc does not understand '%s'", text);
+                  "HYDRA_DCP_TOPOLOGY: hwloc does not understand '%s'", text);
     count = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU);
     made = hydra_alloc(count, sizeof *made);
-    HYDRA_REQUIRE(made != NULL, HYDRA_ERR_NOMEM, "topology: %lld PUs of '%s'", (long long)count, text);
+    HYDRA_REQUIRE(made != NULL, HYDRA_ERR_NOMEM, "HYDRA_DCP_TOPOLOGY: %lld PUs of '%s'", (long long)count, text);
     for (int64_t i = 0; i < count; i++) {
         hwloc_obj_t pu = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PU, (unsigned)i);
 
@@ -87,19 +87,19 @@ static int read_term(const char **at, struct cluster *cluster)
     int status = HYDRA_SUCCESS;
 
     HYDRA_REQUIRE(star != NULL && close != NULL && star[1] == '[' && star < close && (size_t)(star - *at) < sizeof number,
-                  HYDRA_ERR_FORMAT, "topology: '%s' is not MACHINES*[HWLOC STRING]", *at);
+                  HYDRA_ERR_FORMAT, "HYDRA_DCP_TOPOLOGY: '%s' is not MACHINES*[HWLOC STRING]", *at);
     memcpy(number, *at, (size_t)(star - *at));
-    HYDRA_TRY(hydra_parse_int("topology: number of machines", number, 1, MOST_MACHINES, &count));
+    HYDRA_TRY(hydra_parse_int("HYDRA_DCP_TOPOLOGY: number of machines", number, 1, MOST_MACHINES, &count));
     inner = hydra_strdup(star + 2);
-    HYDRA_REQUIRE(inner != NULL, HYDRA_ERR_NOMEM, "topology: '%s'", *at);
+    HYDRA_REQUIRE(inner != NULL, HYDRA_ERR_NOMEM, "HYDRA_DCP_TOPOLOGY: '%s'", *at);
     inner[close - (star + 2)] = '\0';
     HYDRA_TRY(read_kind(inner, &pus, &npus));
 
     kinds = hydra_resize(cluster->kinds, cluster->nkinds + 1, sizeof *kinds);
-    HYDRA_REQUIRE(kinds != NULL, HYDRA_ERR_NOMEM, "topology: '%s'", *at);
+    HYDRA_REQUIRE(kinds != NULL, HYDRA_ERR_NOMEM, "HYDRA_DCP_TOPOLOGY: '%s'", *at);
     cluster->kinds = kinds;
     machines = hydra_resize(cluster->machines, cluster->nmachines + count, sizeof *machines);
-    HYDRA_REQUIRE(machines != NULL, HYDRA_ERR_NOMEM, "topology: %lld machines", (long long)count);
+    HYDRA_REQUIRE(machines != NULL, HYDRA_ERR_NOMEM, "HYDRA_DCP_TOPOLOGY: %lld machines", (long long)count);
     cluster->machines = machines;
     kinds[cluster->nkinds++] = pus;
     for (int64_t i = 0; i < count; i++)
@@ -124,7 +124,7 @@ static int read_cluster(const char *text, struct cluster *cluster)
     at--;
     cluster->round_robin = strcmp(at, "/round-robin") == 0;
     HYDRA_REQUIRE(*at == '\0' || cluster->round_robin || strcmp(at, "/block") == 0, HYDRA_ERR_FORMAT,
-                  "topology: '%s' after the machines is neither '+', '/block' nor '/round-robin'", at);
+                  "HYDRA_DCP_TOPOLOGY: '%s' after the machines is neither '+', '/block' nor '/round-robin'", at);
 
 fail:
     return status;
@@ -139,7 +139,7 @@ int hydra_place_synthetic(const char *text, int64_t count, struct hydra_place *p
 
     HYDRA_TRY(read_cluster(text, &cluster));
     taken = hydra_calloc(cluster.nmachines, sizeof *taken);
-    HYDRA_REQUIRE(taken != NULL, HYDRA_ERR_NOMEM, "topology: %lld machines", (long long)cluster.nmachines);
+    HYDRA_REQUIRE(taken != NULL, HYDRA_ERR_NOMEM, "HYDRA_DCP_TOPOLOGY: %lld machines", (long long)cluster.nmachines);
     for (int64_t i = 0; i < cluster.nmachines; i++)
         total += cluster.machines[i].npus;
     for (int64_t rank = 0; rank < count; rank++) {

@@ -1,1 +1,5 @@
 # tests of src/api
+check_PROGRAMS += tests/api/test_init
+tests_api_test_init_LDADD = $(test_ldadd)
+TESTS += tests/api/init.mpi
+EXTRA_DIST += tests/api/init.mpi
