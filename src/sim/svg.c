@@ -151,7 +151,7 @@ static const char style_dark[] =
 /* Words on shades 0 and 1 are white, on 2 and 3 dark, in both schemes, since the bars keep their colours. */
 static const char style_shapes[] =
     "svg{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif;font-size:12px}\n"
-    "svg text{fill:var(--ink);font-variant-numeric:tabular-nums}\n"
+    "svg text{fill:var(--ink);font-variant-numeric:tabular-nums;pointer-events:none}\n"
     "svg .soft{fill:var(--soft)}svg .name{font-weight:600;font-size:14px}svg .small{font-size:11px}"
     "svg .strong{font-weight:600}svg .tiny{font-size:10px}svg .end{text-anchor:end}svg .mid{text-anchor:middle}svg "
     ".mark{fill:var(--mark)}\n"

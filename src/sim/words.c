@@ -165,24 +165,30 @@ void hydra_words_headline(const struct hydra_report *report, char *text, size_t 
     append(text, len, ".");
 }
 
-/* The greatest of the losses that are known, NULL when none is. */
-static const char *greatest_loss(const struct hydra_policy_result *policy, double *share)
+/* Where the time goes that is not computation: losses of 3% and more, the greatest first. */
+static void append_losses(const struct hydra_policy_result *policy, char *text, size_t len)
 {
-    const struct {
+    struct {
         double share;
         const char *words;
     } losses[] = {{policy->pp_bubble, "stages waiting in the pipeline"},
                   {policy->dp_bubble, "replicas waiting for the slowest"},
                   {policy->exposed, "communication that nothing hides"}};
-    const char *found = NULL;
+    const char *joint = " Lost: ";
 
-    *share = 0.0;
-    for (size_t i = 0; i < sizeof losses / sizeof losses[0]; i++)
-        if (losses[i].share > *share) {
-            *share = losses[i].share;
-            found = losses[i].words;
-        }
-    return found;
+    for (int i = 0; i < 3; i++) {
+        int greatest = 0;
+
+        for (int j = 1; j < 3; j++)
+            if (isnan(losses[greatest].share) || losses[j].share > losses[greatest].share)
+                greatest = j;
+        if (!(losses[greatest].share >= 0.03))
+            break;
+        append(text, len, "%s%s to %s", joint, hydra_words_share(losses[greatest].share).text, losses[greatest].words);
+        losses[greatest].share = -1.0;
+        joint = ", ";
+    }
+    append(text, len, "%s", joint[0] == ',' ? "." : "");
 }
 
 static int compare_seconds(const void *a, const void *b)
@@ -207,7 +213,7 @@ static void append_longest(const struct hydra_policy_result *policy, char *text,
             seconds[timeline->bars[b].microbatch] += timeline->bars[b].end - timeline->bars[b].start;
     for (int64_t i = 1; i < m; i++)
         longest = seconds[i] > seconds[longest] ? i : longest;
-    append(text, len, " Microbatch %s is the longest: it keeps a stage for %s", hydra_words_whole(longest).text,
+    append(text, len, " Microbatch %s is the longest here: it keeps a stage for %s", hydra_words_whole(longest).text,
            hydra_words_seconds(seconds[longest]).text);
     qsort(seconds, (size_t)m, sizeof *seconds, compare_seconds);
     if (seconds[m / 2] > 0.0)
@@ -219,8 +225,6 @@ static void append_longest(const struct hydra_policy_result *policy, char *text,
 void hydra_words_time(const struct hydra_report *report, int which, char *text, size_t len)
 {
     const struct hydra_policy_result *policy = &report->policies[which], *first = &report->policies[0];
-    double share;
-    const char *loss = greatest_loss(policy, &share);
 
     text[0] = '\0';
     if (policy->note != NULL) {
@@ -234,8 +238,7 @@ void hydra_words_time(const struct hydra_report *report, int which, char *text, 
         append(text, len, policy->seconds >= first->seconds ? ", %s as long as %s" : ", %s of the time of %s",
                hydra_words_ratio(policy->seconds / first->seconds).text, first->name);
     append(text, len, ".");
-    if (loss != NULL)
-        append(text, len, " Most is lost to %s: %s of the time.", loss, hydra_words_share(share).text);
+    append_losses(policy, text, len);
     append_longest(policy, text, len);
 }
 
