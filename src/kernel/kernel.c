@@ -1,4 +1,6 @@
 /* kernel.c: the table of attention kernels, and the one check of a shape. */
+#include "config.h"
+
 #include "kernel/kernel.h"
 
 #include <inttypes.h>
@@ -10,6 +12,11 @@
 
 /* Best first by intent. */
 static const struct hydra_kernel_ops *const kernels[] = {
+#ifdef HYDRA_KERNEL_X86
+    &hydra_kernel_avx512,
+    &hydra_kernel_avx2,
+#endif
+    &hydra_kernel_portable,
     &hydra_kernel_ref,
 };
 

@@ -4,6 +4,6 @@
 
 #include "kernel/kernel.h"
 
-extern const struct hydra_kernel_ops hydra_kernel_ref;
+extern const struct hydra_kernel_ops hydra_kernel_avx512, hydra_kernel_avx2, hydra_kernel_portable, hydra_kernel_ref;
 
 #endif

@@ -1,0 +1,6 @@
+/* portable_f64.c: the passes of kernel portable in fp64. */
+#define KERNEL_PASSES       hydra_kernel_portable_f64
+#define KERNEL_REAL_BITS    64
+#define KERNEL_VECTOR_BYTES 16
+#define KERNEL_REGISTERS    16
+#include "kernel/instance.h"
