@@ -12,10 +12,15 @@ libhydra_plan_la_SOURCES = \
 	src/plan/pipeline.c src/plan/pipeline.h \
 	src/plan/plan.c src/plan/plan.h \
 	src/plan/policy.c src/plan/policy.h \
+	src/plan/order.c src/plan/order.h \
+	src/plan/policy_auto.c \
+	src/plan/policy_bytescale.c \
+	src/plan/policy_flexsp.c \
 	src/plan/policy_load.c \
 	src/plan/policy_load_scan.c \
 	src/plan/policy_shaped.c \
 	src/plan/policy_static.c \
+	src/plan/policy_wlb.c \
 	src/plan/predict.c src/plan/predict.h \
 	src/plan/schedule.c src/plan/schedule.h \
 	src/plan/schedule_io.c src/plan/schedule_io.h \

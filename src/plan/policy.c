@@ -8,7 +8,11 @@
 static const struct hydra_policy policies[] = {
     {HYDRA_POLICY_LOAD, hydra_policy_load},
     {HYDRA_POLICY_STATIC, hydra_policy_static},
+    {HYDRA_POLICY_BYTESCALE, hydra_policy_bytescale},
+    {HYDRA_POLICY_WLB, hydra_policy_wlb},
+    {HYDRA_POLICY_FLEXSP, hydra_policy_flexsp},
     {HYDRA_POLICY_SHAPED, hydra_policy_shaped},
+    {HYDRA_POLICY_AUTO, hydra_policy_auto},
 };
 
 static const struct {

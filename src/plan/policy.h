@@ -25,5 +25,6 @@ int hydra_policy_bytescale(const struct hydra_batch *batch, struct hydra_draft *
 int hydra_policy_wlb(const struct hydra_batch *batch, struct hydra_draft *draft);
 int hydra_policy_flexsp(const struct hydra_batch *batch, struct hydra_draft *draft);
 int hydra_policy_shaped(const struct hydra_batch *batch, struct hydra_draft *draft);
+int hydra_policy_auto(const struct hydra_batch *batch, struct hydra_draft *draft);
 
 #endif

@@ -504,6 +504,40 @@ static struct hydra_pack_level level_of(const struct hydra_batch *batch, const s
     };
 }
 
+/* Totals of the documents, which are sorted long ones first. */
+static void sum_up(struct hydra_pack_batch *batch)
+{
+    const struct hydra_pack_level *base = &batch->levels[batch->first_level];
+
+    batch->nlong = batch->short_tokens = batch->short_work = batch->slowest = 0;
+    batch->least_long = INT64_MAX;
+    for (int64_t d = 0; d < batch->ndocs; d++) {
+        const struct hydra_pack_document *document = &batch->documents[d];
+        int64_t time;
+
+        if (document->tokens <= batch->budget / 4) {
+            batch->short_tokens += document->tokens;
+            batch->short_work += hydra_pack_time(base, document->weight, document->tokens) * base->size;
+            continue;
+        }
+        batch->nlong++;
+        batch->least_long = hydra_min(batch->least_long, document->tokens);
+        if (d < SLOWEST_AMONG) {
+            hydra_pack_fast_level(batch, document, &time);
+            batch->slowest = hydra_max(batch->slowest, time);
+        }
+    }
+}
+
+void hydra_pack_batch_slice(const struct hydra_pack_batch *batch, int64_t begin, int64_t end,
+                            struct hydra_pack_batch *slice)
+{
+    *slice = *batch;
+    slice->documents += begin;
+    slice->ndocs = end - begin;
+    sum_up(slice);
+}
+
 /* Sort by time at the smallest usable degree, greatest first, long documents before short ones. */
 static int sort_documents(const struct hydra_batch *batch, struct hydra_pack_batch *made)
 {
@@ -518,25 +552,14 @@ static int sort_documents(const struct hydra_batch *batch, struct hydra_pack_bat
         bool is_short = batch->lengths[i] <= made->budget / 4;
 
         records[i] = (struct hydra_record){(uint64_t)is_short << 62 | (uint64_t)(HYDRA_TIME_MAX - time), i};
-        made->nlong += !is_short;
-        made->least_long = is_short ? made->least_long : hydra_min(made->least_long, batch->lengths[i]);
-        if (is_short) {
-            made->short_tokens += batch->lengths[i];
-            made->short_work += time * base->size;
-        }
     }
     sorted = hydra_radix_sort(records, records + batch->ndocs, batch->ndocs);
     for (int64_t d = 0; d < batch->ndocs; d++) {
         int64_t i = sorted[d].value;
 
         made->documents[d] = (struct hydra_pack_document){hydra_batch_weight(batch, i), batch->lengths[i], i};
-        if (d < hydra_min(made->nlong, SLOWEST_AMONG)) {
-            int64_t time;
-
-            hydra_pack_fast_level(made, &made->documents[d], &time);
-            made->slowest = hydra_max(made->slowest, time);
-        }
     }
+    sum_up(made);
 fail:
     hydra_free(records);
     return status;
@@ -546,8 +569,7 @@ int hydra_pack_batch_make(const struct hydra_batch *batch, const struct hydra_co
 {
     int status = HYDRA_SUCCESS;
 
-    *made = (struct hydra_pack_batch){
-        .pool = batch->pool, .budget = batch->options->budget, .ndocs = batch->ndocs, .least_long = INT64_MAX};
+    *made = (struct hydra_pack_batch){.pool = batch->pool, .budget = batch->options->budget, .ndocs = batch->ndocs};
     for (int i = 0; i < cost->ndegrees; i++) {
         made->levels[i] = level_of(batch, cost, i);
         if (cost->degrees[i].size < batch->options->min_degree)

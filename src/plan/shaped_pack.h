@@ -70,6 +70,9 @@ struct hydra_pack {
 /* Fill batch from lengths, weights and a cost model. Documents belong to it: hydra_pack_batch_clear. */
 int hydra_pack_batch_make(const struct hydra_batch *batch, const struct hydra_cost *cost,
                           struct hydra_pack_batch *made);
+/* A view of documents [begin, end) of a batch; they stay the batch's. */
+void hydra_pack_batch_slice(const struct hydra_pack_batch *batch, int64_t begin, int64_t end,
+                            struct hydra_pack_batch *slice);
 void hydra_pack_batch_clear(struct hydra_pack_batch *batch);
 
 /* Time of a group of a level with these sums. */

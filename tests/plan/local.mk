@@ -18,3 +18,6 @@ TESTS += tests/plan/test_schedule
 check_PROGRAMS += tests/plan/test_shaped
 tests_plan_test_shaped_LDADD = $(test_ldadd)
 TESTS += tests/plan/test_shaped
+check_PROGRAMS += tests/plan/test_policies
+tests_plan_test_policies_LDADD = $(test_ldadd)
+TESTS += tests/plan/test_policies
