@@ -204,6 +204,7 @@ static void append_longest(const struct hydra_policy_result *policy, char *text,
     const struct hydra_timeline *timeline = policy->stages;
     const int64_t m = policy->schedule != NULL ? policy->schedule->microbatches : 0;
     double *seconds = m > 1 && timeline != NULL ? hydra_calloc(m, sizeof *seconds) : NULL;
+    double greatest;
     int64_t longest = 0;
 
     if (seconds == NULL)
@@ -213,12 +214,15 @@ static void append_longest(const struct hydra_policy_result *policy, char *text,
             seconds[timeline->bars[b].microbatch] += timeline->bars[b].end - timeline->bars[b].start;
     for (int64_t i = 1; i < m; i++)
         longest = seconds[i] > seconds[longest] ? i : longest;
-    append(text, len, " Microbatch %s is the longest here: it keeps a stage for %s", hydra_words_whole(longest).text,
-           hydra_words_seconds(seconds[longest]).text);
+    greatest = seconds[longest];
     qsort(seconds, (size_t)m, sizeof *seconds, compare_seconds);
-    if (seconds[m / 2] > 0.0)
-        append(text, len, ", %s the median one", hydra_words_ratio(seconds[m - 1] / seconds[m / 2]).text);
-    append(text, len, ".");
+    if (greatest <= 1.1 * seconds[m / 2])
+        append(text, len, " All microbatches keep a stage about as long, %s at most.",
+               hydra_words_seconds(greatest).text);
+    else
+        append(text, len, " Microbatch %s is the longest here: it keeps a stage for %s, %s the median one.",
+               hydra_words_whole(longest).text, hydra_words_seconds(greatest).text,
+               seconds[m / 2] > 0.0 ? hydra_words_ratio(greatest / seconds[m / 2]).text : "many times");
     hydra_free(seconds);
 }
 
