@@ -11,6 +11,10 @@
 
 enum { HYDRA_DRAW_WIDTH = 1200 };
 
+/* Where each policy's time goes, as bars on a common scale; 0 px when no policy's time is known. */
+double hydra_draw_times_height(const struct hydra_report *report);
+void hydra_draw_times(FILE *page, const struct hydra_report *report);
+
 /* Colours of the bars that occur in the timelines of a report. */
 enum { HYDRA_DRAW_LEGEND_HEIGHT = 30 };
 void hydra_draw_timeline_legend(FILE *page, const struct hydra_report *report, int replicas);
@@ -43,6 +47,10 @@ void hydra_draw_degrees(FILE *page, const struct hydra_report *report);
 /* Lines and points with direct labels. */
 enum { HYDRA_DRAW_CHART_HEIGHT = 380 };
 int hydra_draw_chart(FILE *page, const struct hydra_chart *chart);
+
+/* Tables of the HTML report: times, and what the plans alone decide. Nothing when no policy has the numbers. */
+void hydra_table_times(FILE *page, const struct hydra_report *report);
+void hydra_table_plans(FILE *page, const struct hydra_report *report);
 
 /* Step of an axis: 1, 2 or 5 times a power of ten, so that span has at most `ticks` of them. */
 double hydra_axis_step(double span, int ticks);

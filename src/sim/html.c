@@ -10,31 +10,6 @@
 #include "sim/svg.h"
 #include "sim/words.h"
 
-/* A column of the table: a number of each policy, how to write it, and which end of the scale is good. */
-struct column {
-    const char *head;
-    const char *meaning; /* tool-tip */
-    size_t offset;       /* of a double in struct hydra_policy_result */
-    struct hydra_word (*word)(double);
-    int best; /* -1 the least, +1 the greatest, 0 neither */
-};
-
-#define RESULT(field) offsetof(struct hydra_policy_result, field)
-
-static const struct column time_columns[] = {
-    {"iteration", "time of one training iteration", RESULT(seconds), hydra_words_seconds, -1},
-    {"tokens/s", "tokens trained each second by the whole machine", RESULT(tokens_per_second), hydra_words_count, 1},
-    {"tokens/day", "tokens trained each day by the whole machine", RESULT(tokens_per_day), hydra_words_count, 1},
-    {"MFU", "model FLOP/s over the machine's peak", RESULT(mfu), hydra_words_share, 1},
-    {"PP bubble", "share of the time that stages wait in the pipeline", RESULT(pp_bubble), hydra_words_share, -1},
-    {"DP bubble", "share of the time that replicas wait for the slowest", RESULT(dp_bubble), hydra_words_share, -1},
-    {"exposed", "share of the time in communication that nothing hides", RESULT(exposed), hydra_words_share, -1},
-    {"busy", "share of the time that the compute stream computes", RESULT(busy), hydra_words_share, 1},
-    {"CoV", "standard deviation over mean of the microbatches' times", RESULT(cov), hydra_words_share, -1},
-    {"days", "to train the tokens asked for", RESULT(days), hydra_words_count, -1},
-    {"cost", "of those days", RESULT(cost), hydra_words_count, -1},
-};
-
 static const char page_style[] =
     "html{color-scheme:light dark;background:var(--paper);color:var(--ink)}\n"
     "body{font:15px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif;max-width:1200px;"
@@ -42,22 +17,20 @@ static const char page_style[] =
     "h1{font-size:26px;line-height:1.25;margin:0 0 4px;font-weight:650;letter-spacing:-.01em}\n"
     "h2{font-size:19px;margin:44px 0 4px;font-weight:650}\n"
     "p{margin:4px 0 12px;max-width:90ch}.lead{font-size:17px}.how{color:var(--soft)}\n"
-    "dl{display:flex;flex-wrap:wrap;gap:4px 28px;margin:12px 0 16px}dl "
-    "div{display:flex;gap:7px}dt{color:var(--soft)}dd{margin:0}\n"
+    "dl{display:flex;flex-wrap:wrap;gap:4px 28px;margin:12px 0 16px}"
+    "dl div{display:flex;gap:7px}dt{color:var(--soft)}dd{margin:0}\n"
     "table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:14px;width:100%;margin:14px 0 6px}\n"
     "th{font-weight:500;color:var(--soft);text-align:right;vertical-align:bottom;padding:4px 0 4px 12px;"
     "border-bottom:1px solid var(--soft);line-height:1.25}\n"
     "td{text-align:right;padding:5px 0 5px 12px;border-bottom:1px solid var(--line);white-space:nowrap}\n"
-    "th:first-child,td:first-child{text-align:left;padding-left:0;font-weight:600}td.best{font-weight:650}"
-    "td.length{width:180px;text-align:left}td.length span{display:block;height:12px;background:#2c86c4;"
-    "print-color-adjust:exact;-webkit-print-color-adjust:exact}\n"
-    "figure{margin:14px 0 22px;break-inside:avoid}figcaption{margin:0 0 2px;max-width:none}figcaption "
-    "b{font-weight:650;margin-right:.8em}\n"
+    "th:first-child,td:first-child{text-align:left;padding-left:0;font-weight:600}td.best{font-weight:650}\n"
+    "figure{margin:14px 0 22px;break-inside:avoid}figcaption{margin:0 0 2px}"
+    "figcaption b{font-weight:650;margin-right:.8em}\n"
     "svg{width:100%;height:auto;display:block;overflow:visible}svg .away{opacity:.25}\n"
     "code{font-family:ui-monospace,'SF Mono',Menlo,Consolas,monospace;font-size:13px;overflow-wrap:anywhere}\n"
     "footer{margin-top:40px;padding-top:10px;border-top:1px solid var(--line);color:var(--soft);font-size:13px}\n"
-    "@page{size:A4 landscape;margin:12mm}@media "
-    "print{body{max-width:none;padding:0;font-size:11px}h2,.how{break-after:avoid}table{break-inside:avoid}}\n";
+    "@page{size:A4 landscape;margin:12mm}\n"
+    "@media print{body{max-width:none;padding:0;font-size:11px}h2,.how{break-after:avoid}table{break-inside:avoid}}\n";
 
 /* Under the pointer: the same microbatch in all rows of its timeline, the others paler. No '<' or '&': this is XML. */
 static const char page_script[] =
@@ -65,148 +38,11 @@ static const char page_script[] =
     "  function mark(event){\n"
     "    var bar=event.type=='mouseover'?event.target.getAttribute('class')||'':'', found=/\\bm\\d+/.exec(bar);\n"
     "    svg.querySelectorAll('[class*=\" m\"]').forEach(function(other){\n"
-    "      "
-    "if(other.tagName=='rect')other.classList.toggle('away',!!found?!other.classList.contains(found[0]):false);});\n"
+    "      if(other.tagName=='rect')other.classList.toggle('away',found?"
+    "!other.classList.contains(found[0]):false);});\n"
     "  }\n"
     "  svg.addEventListener('mouseover',mark);svg.addEventListener('mouseout',mark);\n"
     "});\n";
-
-static double number_of(const struct hydra_policy_result *policy, const struct column *column)
-{
-    return *(const double *)(const void *)((const char *)policy + column->offset);
-}
-
-/* Best value of a column over all policies; false when no policy has the number. */
-static bool column_best(const struct hydra_report *report, const struct column *column, double *best)
-{
-    bool any = false;
-
-    for (int i = 0; i < report->npolicies; i++) {
-        double value = number_of(&report->policies[i], column);
-
-        if (!isfinite(value))
-            continue;
-        if (!any || column->best * (value - *best) > 0.0)
-            *best = value;
-        any = true;
-    }
-    return any;
-}
-
-/* True when this policy's number is the best of several that differ. */
-static bool stands_out(const struct hydra_report *report, const struct column *column, double value)
-{
-    const struct column worst = {.offset = column->offset, .best = -column->best};
-    double best, least;
-
-    return column->best != 0 && column_best(report, column, &best) && column_best(report, &worst, &least) &&
-           value == best && best != least;
-}
-
-static void put_cell(FILE *page, bool best, const char *before, const char *text)
-{
-    fprintf(page, best ? "<td class=\"best\">" : "<td>");
-    hydra_xml_printf(page, "%s%s", before, text);
-    fputs("</td>", page);
-}
-
-/* Length of the iteration as a bar on a common scale, and its ratio to the first policy's. */
-static void put_length(FILE *page, const struct hydra_report *report, const struct hydra_policy_result *policy)
-{
-    double longest = 0.0;
-
-    for (int i = 0; i < report->npolicies; i++)
-        if (isfinite(report->policies[i].seconds))
-            longest = fmax(longest, report->policies[i].seconds);
-    fputs("<td class=\"length\"><span style=\"width:", page);
-    hydra_svg_number(page, isfinite(policy->seconds) && longest > 0.0 ? 100.0 * policy->seconds / longest : 0.0);
-    fputs("%\"></span></td>", page);
-    put_cell(page, false, "",
-             isfinite(policy->seconds / report->policies[0].seconds)
-                 ? hydra_words_ratio(policy->seconds / report->policies[0].seconds).text
-                 : "");
-}
-
-static void put_time_row(FILE *page, const struct hydra_report *report, const struct hydra_policy_result *policy)
-{
-    fputs("<tr><td>", page);
-    hydra_xml_text(page, policy->name);
-    fputs("</td>", page);
-    put_length(page, report, policy);
-    for (size_t c = 0; c < sizeof time_columns / sizeof time_columns[0]; c++) {
-        const struct column *column = &time_columns[c];
-        const double value = number_of(policy, column);
-        double best;
-
-        if (!column_best(report, column, &best))
-            continue;
-        put_cell(page, stands_out(report, column, value),
-                 column->offset == RESULT(cost) && isfinite(value) ? report->currency != NULL ? report->currency : "$"
-                                                                   : "",
-                 isfinite(value) ? column->word(value).text : "\xe2\x80\x93");
-    }
-    fputs("</tr>\n", page);
-}
-
-static void put_time_table(FILE *page, const struct hydra_report *report)
-{
-    double any;
-
-    if (!column_best(report, &time_columns[0], &any))
-        return;
-    fputs("<table><thead><tr><th>policy</th><th></th><th title=\"time relative to the first row\">relative</th>", page);
-    for (size_t c = 0; c < sizeof time_columns / sizeof time_columns[0]; c++)
-        if (column_best(report, &time_columns[c], &any))
-            fprintf(page, "<th title=\"%s\">%s</th>", time_columns[c].meaning, time_columns[c].head);
-    fputs("</tr></thead><tbody>\n", page);
-    for (int i = 0; i < report->npolicies; i++)
-        put_time_row(page, report, &report->policies[i]);
-    fputs("</tbody></table>\n", page);
-}
-
-/* The plans' own numbers: what planner and batch decide before any time is spent. */
-static void put_plan_table(FILE *page, const struct hydra_report *report)
-{
-    bool any = false;
-
-    for (int i = 0; i < report->npolicies; i++)
-        any |= report->policies[i].stats != NULL;
-    if (!any)
-        return;
-    fputs("<table><thead><tr><th>plan</th><th>micro-<br/>batches</th><th>groups</th><th>greatest<br/>degree</th>"
-          "<th title=\"sum over microbatches of the fullest slot, over the even share: 100% is "
-          "perfect\">critical<br/>load</th>"
-          "<th title=\"greatest over mean of the slots' loads over the iteration\">load<br/>max/mean</th>"
-          "<th title=\"greatest over mean of the slots' tokens over the iteration\">tokens<br/>max/mean</th>"
-          "<th>most tokens<br/>of a "
-          "slot</th><th>idle<br/>slots</th><th>padded<br/>tokens</th><th>planning</th></tr></thead><tbody>\n",
-          page);
-    for (int i = 0; i < report->npolicies; i++) {
-        const Hydra_Schedule_stats *stats = report->policies[i].stats;
-
-        if (stats == NULL)
-            continue;
-        fputs("<tr><td>", page);
-        hydra_xml_text(page, report->policies[i].name);
-        fputs("</td>", page);
-        put_cell(page, false, "", hydra_words_whole(stats->microbatches).text);
-        put_cell(page, false, "", hydra_words_whole(stats->groups).text);
-        put_cell(page, false, "", hydra_words_whole(stats->greatest_degree).text);
-        put_cell(page, false, "", hydra_words_share(stats->critical_ratio).text);
-        put_cell(page, false, "", hydra_words_ratio(stats->load_imbalance).text);
-        put_cell(page, false, "", hydra_words_ratio(stats->token_imbalance).text);
-        put_cell(page, false, "", hydra_words_whole((int64_t)ceil(stats->token_max)).text);
-        put_cell(page, false, "", hydra_words_share(stats->idle_share).text);
-        put_cell(page, false, "",
-                 stats->tokens > 0 ? hydra_words_ratio(stats->padded_tokens / (double)stats->tokens).text : "");
-        put_cell(page, false, "",
-                 isfinite(report->policies[i].planning_seconds)
-                     ? hydra_words_seconds(report->policies[i].planning_seconds).text
-                     : "\xe2\x80\x93");
-        fputs("</tr>\n", page);
-    }
-    fputs("</tbody></table>\n", page);
-}
 
 /* Name of a policy and what to see in its picture. */
 static void put_sentence(FILE *page, const char *name, const char *text)
@@ -216,6 +52,17 @@ static void put_sentence(FILE *page, const char *name, const char *text)
     fputs("</b>", page);
     hydra_xml_text(page, text);
     fputs("</figcaption>\n", page);
+}
+
+static void put_times(FILE *page, const struct hydra_report *report)
+{
+    if (hydra_draw_times_height(report) <= 0.0)
+        return;
+    fputs("<figure>\n", page);
+    hydra_svg_begin(page, HYDRA_DRAW_WIDTH, hydra_draw_times_height(report), false, "where the time goes");
+    hydra_draw_times(page, report);
+    hydra_svg_end(page);
+    fputs("</figure>\n", page);
 }
 
 static int put_timelines(FILE *page, const struct hydra_report *report, int replicas)
@@ -266,13 +113,12 @@ static int put_plans(FILE *page, const struct hydra_report *report)
     if (!any)
         return HYDRA_SUCCESS;
     HYDRA_TRY(hydra_grids_make(report, &grids, &top));
-    fputs(
-        "<h2>Plans</h2>\n<p class=\"how\">One row a microbatch, one column a slot, one box a group of slots that "
-        "carries "
-        "its documents together. A microbatch lasts as long as its fullest slot: the bars of a perfect plan add up to "
-        "100%.</p>\n",
-        page);
-    put_plan_table(page, report);
+    fputs("<h2>Plans</h2>\n<p class=\"how\">One row a microbatch, one column a slot, one box a group of slots that ",
+          page);
+    fputs("carries its documents together. A microbatch lasts as long as its fullest slot: the bars of a perfect plan ",
+          page);
+    fputs("add up to 100%.</p>\n", page);
+    hydra_table_plans(page, report);
     hydra_svg_begin(page, HYDRA_DRAW_WIDTH, HYDRA_DRAW_LEGEND_HEIGHT, false, "colours");
     hydra_draw_ramp(page, top);
     hydra_svg_end(page);
@@ -392,7 +238,8 @@ int hydra_report_html(const struct hydra_report *report, const char *path)
 
     HYDRA_TRY(hydra_page_open(path, &page));
     put_head(page, report);
-    put_time_table(page, report);
+    put_times(page, report);
+    hydra_table_times(page, report);
     HYDRA_TRY(put_timelines(page, report, 0));
     HYDRA_TRY(put_timelines(page, report, 1));
     HYDRA_TRY(put_plans(page, report));

@@ -17,11 +17,13 @@ endif
 # Pictures.
 libhydra_sim_la_SOURCES += \
 	src/sim/draw.h \
-	src/sim/draw_chart.c src/sim/draw_degrees.c src/sim/draw_plan.c src/sim/draw_timeline.c \
+	src/sim/draw_chart.c src/sim/draw_degrees.c src/sim/draw_plan.c \
+	src/sim/draw_timeline.c src/sim/draw_times.c \
 	src/sim/grid.c src/sim/grid.h \
 	src/sim/html.c src/sim/picture.c \
 	src/sim/report.h \
 	src/sim/svg.c src/sim/svg.h \
+	src/sim/table.c \
 	src/sim/trace.c \
 	src/sim/words.c src/sim/words.h
 

@@ -134,7 +134,7 @@ static const char style_light[] =
     ":root{--paper:#fff;--ink:#1c2430;--soft:#5a6575;--line:#dde1e7;--idle:#f0f2f5;--mark:#c3372c}\n"
     ".f0{fill:#0b5a8f}.f1{fill:#2c86c4}.f2{fill:#62ade0}.f3{fill:#9fd0f2}\n"
     ".b0{fill:#b85c00}.b1{fill:#dd8a10}.b2{fill:#f0ae4a}.b3{fill:#f8d290}\n"
-    ".k2{fill:#009e73}.k3{fill:#b8609a}.k4{fill:#7a8290}\n"
+    ".k2{fill:#009e73}.k3{fill:#b8609a}.k4{fill:#7a8290}.w0{fill:#cfd4dc}.w1{fill:#9aa4b2}\n"
     ".p0{fill:#0072b2}.p1{fill:#d55e00}.p2{fill:#009e73}.p3{fill:#b8609a}.p4{fill:#c48a00}.p5{fill:#3f9fd8}.p6{fill:#"
     "5a6575}\n"
     ".s0{stroke:#0072b2}.s1{stroke:#d55e00}.s2{stroke:#009e73}.s3{stroke:#b8609a}.s4{stroke:#c48a00}.s5{stroke:#3f9fd8}"
@@ -142,7 +142,7 @@ static const char style_light[] =
 
 static const char style_dark[] =
     ":root{--paper:#12161d;--ink:#e6eaf0;--soft:#9aa6b6;--line:#2e3642;--idle:#1d232d;--mark:#ff8a75}\n"
-    ".k4{fill:#8b95a5}\n"
+    ".k4{fill:#8b95a5}.w0{fill:#3b4554}.w1{fill:#657184}\n"
     ".p0{fill:#4aa3df}.p1{fill:#ef7f33}.p2{fill:#2dbd94}.p3{fill:#d98abf}.p4{fill:#e6b23a}.p5{fill:#8fd0f7}.p6{fill:#"
     "9aa6b6}\n"
     ".s0{stroke:#4aa3df}.s1{stroke:#ef7f33}.s2{stroke:#2dbd94}.s3{stroke:#d98abf}.s4{stroke:#e6b23a}.s5{stroke:#8fd0f7}"
