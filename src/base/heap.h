@@ -10,27 +10,31 @@
 #include <stdint.h>
 
 #define HYDRA_HEAP(name, key)                                                                                          \
-    /* Put `value` where the hole at `at` is, moving lesser children up. */                                            \
+    /* Put `value` where the hole at `at` is: the hole moves to a leaf, then the value up from there. Most values that come \
+     * in are great, and this way no branch depends on them until the leaf. */                                         \
     static inline int64_t name##_sink(key *keys, int64_t count, int64_t at, key value)                                 \
     {                                                                                                                  \
-        int64_t steps = 1;                                                                                             \
+        int64_t top = at, steps = 1, child = 4 * at + 1;                                                               \
                                                                                                                        \
-        for (int64_t child = 4 * at + 1; child < count; child = 4 * at + 1, steps++) {                                 \
-            int64_t least = child;                                                                                     \
+        for (; child + 3 < count; child = 4 * at + 1, steps++) {                                                       \
+            int64_t low = child + (keys[child + 1] < keys[child]);                                                     \
+            int64_t high = child + 2 + (keys[child + 3] < keys[child + 2]);                                            \
+            int64_t least = low + ((high - low) & -(int64_t)(keys[high] < keys[low]));                                 \
                                                                                                                        \
-            if (child + 3 < count) {                                                                                   \
-                int64_t low = keys[child + 1] < keys[child] ? child + 1 : child;                                       \
-                int64_t high = keys[child + 3] < keys[child + 2] ? child + 3 : child + 2;                              \
-                least = keys[high] < keys[low] ? high : low;                                                           \
-            } else {                                                                                                   \
-                for (int64_t c = child + 1; c < count; c++)                                                            \
-                    least = keys[c] < keys[least] ? c : least;                                                         \
-            }                                                                                                          \
-            if (value <= keys[least])                                                                                  \
-                break;                                                                                                 \
             keys[at] = keys[least];                                                                                    \
             at = least;                                                                                                \
         }                                                                                                              \
+        if (child < count) { /* the last node may have fewer children */                                               \
+            int64_t least = child;                                                                                     \
+                                                                                                                       \
+            for (int64_t c = child + 1; c < count; c++)                                                                \
+                least = keys[c] < keys[least] ? c : least;                                                             \
+            keys[at] = keys[least];                                                                                    \
+            at = least;                                                                                                \
+            steps++;                                                                                                   \
+        }                                                                                                              \
+        for (; at > top && value < keys[(at - 1) / 4]; at = (at - 1) / 4, steps++)                                     \
+            keys[at] = keys[(at - 1) / 4];                                                                             \
         keys[at] = value;                                                                                              \
         return steps;                                                                                                  \
     }                                                                                                                  \

@@ -3,6 +3,11 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+
+/* From here on a block asks for huge pages: planning millions of documents otherwise spends a fifth of its time on page
+ * faults and address translation. */
+#define HUGE_PAGE ((size_t)1 << 21)
 
 /* Bytes of an array, at least 1; 0 when it cannot exist. */
 static size_t array_bytes(int64_t count, size_t size)
@@ -24,8 +29,16 @@ void *hydra_calloc(int64_t count, size_t size)
 void *hydra_alloc(int64_t count, size_t size)
 {
     size_t bytes = array_bytes(count, size);
+    void *block;
 
-    return bytes == 0 ? NULL : aligned_alloc(64, (bytes + 63) / 64 * 64);
+    if (bytes < 2 * HUGE_PAGE)
+        return bytes == 0 ? NULL : aligned_alloc(64, (bytes + 63) / 64 * 64);
+    block = aligned_alloc(HUGE_PAGE, (bytes + 63) / 64 * 64);
+#ifdef MADV_HUGEPAGE
+    if (block != NULL)
+        madvise(block, bytes / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE); /* a wish: failing changes nothing */
+#endif
+    return block;
 }
 
 void *hydra_resize(void *old, int64_t count, size_t size)

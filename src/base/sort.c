@@ -1,42 +1,50 @@
-/* sort.c: stable radix sort of records by an unsigned key. */
+/* sort.c: stable radix sort of 64-bit words by their upper bits. */
 #include "base/sort.h"
 
 #include <string.h>
 
-enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
+#include "base/bits.h"
 
-/* Deal records into to by the digit at `shift`, keeping their order inside a digit. */
-static void deal(const struct hydra_record *from, struct hydra_record *to, int64_t count, int shift)
+enum { DIGIT_BITS = 11 };
+
+/* Deal words into `to` by `width` bits at `shift`, keeping their order inside a digit. */
+static void deal(const uint64_t *from, uint64_t *to, int64_t count, int shift, int width)
 {
-    int64_t place[DIGITS];
+    int64_t place[1 << DIGIT_BITS];
+    uint64_t mask = ((uint64_t)1 << width) - 1;
     int64_t sum = 0;
 
     memset(place, 0, sizeof place);
     for (int64_t i = 0; i < count; i++)
-        place[from[i].key >> shift & (DIGITS - 1)]++;
-    for (int digit = 0; digit < DIGITS; digit++) {
+        place[from[i] >> shift & mask]++;
+    for (uint64_t digit = 0; digit <= mask; digit++) {
         int64_t here = place[digit];
 
         place[digit] = sum;
         sum += here;
     }
     for (int64_t i = 0; i < count; i++)
-        to[place[from[i].key >> shift & (DIGITS - 1)]++] = from[i];
+        to[place[from[i] >> shift & mask]++] = from[i];
 }
 
-struct hydra_record *hydra_radix_sort(struct hydra_record *records, struct hydra_record *scratch, int64_t count)
+uint64_t *hydra_radix_sort(uint64_t *words, uint64_t *scratch, int64_t count, int from_bit)
 {
     uint64_t differ = 0;
+    int bits, width;
 
     for (int64_t i = 1; i < count; i++)
-        differ |= records[i].key ^ records[0].key;
-    for (int shift = 0; shift < 64; shift += DIGIT_BITS)
-        if (differ >> shift & (DIGITS - 1)) {
-            struct hydra_record *sorted = scratch;
+        differ |= words[i] ^ words[0];
+    differ = from_bit < 64 ? differ >> from_bit : 0;
+    if (differ == 0)
+        return words;
+    bits = hydra_log2_floor(differ) + 1;
+    width = (int)hydra_ceil_div(bits, hydra_ceil_div(bits, DIGIT_BITS)); /* even passes: fewer streams to write */
+    for (int shift = from_bit; shift < from_bit + bits; shift += width) {
+        uint64_t *sorted = scratch;
 
-            deal(records, scratch, count, shift);
-            scratch = records;
-            records = sorted;
-        }
-    return records;
+        deal(words, scratch, count, shift, (int)hydra_min(width, 64 - shift));
+        scratch = words;
+        words = sorted;
+    }
+    return words;
 }

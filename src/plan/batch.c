@@ -63,15 +63,14 @@ int64_t hydra_group_room(const struct hydra_batch *batch, int64_t size)
     return batch->options->budget > HYDRA_TOKENS_LIMIT / size ? HYDRA_TOKENS_LIMIT : batch->options->budget * size;
 }
 
-static int check_fits(const struct hydra_batch *batch, int64_t i)
+/* Document i needs more than max_degree ranks: say what would do. */
+static int too_long(const struct hydra_batch *batch, int64_t i)
 {
     const Hydra_Plan_options *options = batch->options;
     int64_t s = batch->lengths[i];
     int64_t ranks = hydra_ceil_div(s, options->budget);
     int64_t budget = hydra_ceil_div(hydra_ceil_div(s, options->max_degree), options->align) * options->align;
 
-    if (ranks <= options->max_degree)
-        return HYDRA_SUCCESS;
     return hydra_error(HYDRA_ERR_INFEASIBLE,
                        "document %" PRId64 " of %" PRId64 " tokens needs more than budget %" PRId64
                        " x greatest degree %" PRId64 ": a budget of %" PRId64 " or a %s of %" PRId64 " would do",
@@ -83,7 +82,7 @@ static int check_fits(const struct hydra_batch *batch, int64_t i)
 int hydra_batch_check(const struct hydra_batch *batch)
 {
     const int64_t *pairs = batch->options->pairs;
-    int64_t tokens = 0;
+    int64_t tokens = 0, most = hydra_group_room(batch, batch->options->max_degree);
     int status = HYDRA_SUCCESS;
 
     for (int64_t i = 0; i < batch->ndocs; i++) {
@@ -98,7 +97,8 @@ int hydra_batch_check(const struct hydra_batch *batch)
         HYDRA_REQUIRE(pairs == NULL || (pairs[i] >= 0 && (hydra_weight)pairs[i] <= (hydra_weight)s * (hydra_weight)s),
                       HYDRA_ERR_ARG, "document %" PRId64 ": %" PRId64 " attended pairs, but its length is %" PRId64, i,
                       pairs[i], s);
-        HYDRA_TRY(check_fits(batch, i));
+        if (s > most)
+            HYDRA_TRY(too_long(batch, i));
     }
     return HYDRA_SUCCESS;
 

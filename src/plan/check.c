@@ -60,12 +60,10 @@ fail:
     return status;
 }
 
-int hydra_schedule_check(const struct hydra_schedule *s, int fault)
+int hydra_schedule_check_groups(const struct hydra_schedule *s, int fault)
 {
-    uint8_t *seen = hydra_calloc(s->ndocs / 8 + 1, 1);
     int status = HYDRA_SUCCESS;
 
-    HYDRA_REQUIRE(seen != NULL, HYDRA_ERR_NOMEM, "marks of %" PRId64 " documents", s->ndocs);
     HYDRA_REQUIRE(s->group_begin[0] == 0 && s->group_begin[s->microbatches] == s->ngroups, fault,
                   "the microbatches do not hold all %" PRId64 " groups", s->ngroups);
     for (int64_t m = 0; m < s->microbatches; m++) {
@@ -76,12 +74,25 @@ int hydra_schedule_check(const struct hydra_schedule *s, int fault)
                       s->group_begin[m + 1]);
         for (int64_t g = s->group_begin[m]; g < s->group_begin[m + 1]; g++) {
             HYDRA_TRY(check_group(s, m, g, free_slot, fault));
-            HYDRA_TRY(check_documents(s, m, &s->groups[g], seen, fault));
             free_slot = s->groups[g].first + s->groups[g].size;
         }
     }
     HYDRA_REQUIRE(s->ndocs == (s->ngroups == 0 ? 0 : s->groups[s->ngroups - 1].docs_end), fault,
                   "%" PRId64 " documents, but the groups do not hold them all", s->ndocs);
+
+fail:
+    return status;
+}
+
+int hydra_schedule_check_documents(const struct hydra_schedule *s, int fault)
+{
+    uint8_t *seen = hydra_calloc(s->ndocs / 8 + 1, 1);
+    int status = HYDRA_SUCCESS;
+
+    HYDRA_REQUIRE(seen != NULL, HYDRA_ERR_NOMEM, "marks of %" PRId64 " documents", s->ndocs);
+    for (int64_t m = 0; m < s->microbatches; m++)
+        for (int64_t g = s->group_begin[m]; g < s->group_begin[m + 1]; g++)
+            HYDRA_TRY(check_documents(s, m, &s->groups[g], seen, fault));
 
 fail:
     hydra_free(seen);

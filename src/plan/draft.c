@@ -52,6 +52,12 @@ int hydra_draft_add_group(struct hydra_draft *draft, int64_t microbatch, int64_t
     return HYDRA_SUCCESS;
 }
 
+/* What the draft's groups hold: arrays apart, because each document touches a random group. */
+struct held {
+    int32_t *documents; /* [ngroups]; then the place of the group's next document in the schedule's docs */
+    int64_t *tokens;    /* [ngroups] */
+};
+
 /* A group under its sort key (microbatch, first slot). */
 struct place {
     int64_t key;
@@ -65,14 +71,37 @@ static int compare_places(const void *left, const void *right)
     return (a->key > b->key) - (a->key < b->key);
 }
 
-/* Groups that hold documents, by (microbatch, first slot); how many. held [in] documents of each draft group. */
-static int64_t sort_groups(const struct hydra_draft *draft, int64_t pool, const int64_t *held, struct place *places)
+/* Sum up what each group holds: every document placed, every budget kept. held [in,out] zero. */
+static int sum_up(const struct hydra_draft *draft, const struct hydra_batch *batch, struct held held)
+{
+    const char *policy = Hydra_Policy_name(batch->options->policy);
+    int status = HYDRA_SUCCESS;
+
+    for (int64_t i = 0; i < batch->ndocs; i++) {
+        int64_t g = draft->group_of[i];
+
+        HYDRA_REQUIRE(g >= 0 && g < draft->ngroups, HYDRA_ERR_INTERNAL, "%s: document %" PRId64 " is in group %" PRId64,
+                      policy, i, g);
+        held.documents[g]++;
+        held.tokens[g] += batch->lengths[i];
+    }
+    for (int64_t g = 0; g < draft->ngroups; g++)
+        HYDRA_REQUIRE(draft->groups[g].size >= 1 && held.tokens[g] <= hydra_group_room(batch, draft->groups[g].size),
+                      HYDRA_ERR_INTERNAL, "%s: %" PRId64 " tokens on %" PRId64 " slots exceed budget %" PRId64, policy,
+                      held.tokens[g], draft->groups[g].size, batch->options->budget);
+
+fail:
+    return status;
+}
+
+/* Groups that hold documents, by (microbatch, first slot); how many. */
+static int64_t sort_groups(const struct hydra_draft *draft, int64_t pool, struct held held, struct place *places)
 {
     int64_t count = 0;
     int sorted = 1;
 
     for (int64_t g = 0; g < draft->ngroups; g++) {
-        if (held[g] == 0)
+        if (held.documents[g] == 0)
             continue;
         places[count] = (struct place){draft->groups[g].microbatch * pool + draft->groups[g].first, g};
         sorted &= count == 0 || places[count - 1].key < places[count].key;
@@ -92,68 +121,63 @@ static int64_t choose_factor(const struct hydra_batch *batch, int64_t size)
     return hydra_factor_choose(o->cost, o->factor, o->heads, o->kv_heads, size);
 }
 
-/* Groups of the schedule from the sorted places; cursor [out] where each draft group's documents begin. */
+/* Groups of the schedule from the sorted places. */
 static void fill_groups(const struct hydra_draft *draft, const struct hydra_batch *batch, const struct place *places,
-                        const int64_t *held, int64_t *cursor, struct hydra_schedule *made)
+                        struct held held, struct hydra_schedule *made)
 {
     int64_t size = 0, factor = 1, begin = 0;
 
     for (int64_t g = 0; g < made->ngroups; g++) {
         const struct hydra_draft_group *from = &draft->groups[places[g].group];
+        int32_t *documents = &held.documents[places[g].group];
 
         if (from->size != size) {
             size = from->size;
             factor = choose_factor(batch, size);
         }
         made->group_begin[from->microbatch + 1]++;
-        made->groups[g] = (struct hydra_group){from->first, size, factor, begin, begin + held[places[g].group]};
-        cursor[places[g].group] = begin;
-        begin += held[places[g].group];
+        made->groups[g] = (struct hydra_group){from->first, size, factor, begin, begin + *documents};
+        *documents = (int32_t)begin;
+        begin = made->groups[g].docs_end;
     }
     for (int64_t m = 0; m < made->microbatches; m++)
         made->group_begin[m + 1] += made->group_begin[m];
 }
 
-static void keep_inputs(const struct hydra_batch *batch, struct hydra_schedule *made)
+/* Documents in group order, ascending ids inside each; the inputs are kept with the plan. */
+static void fill_documents(const struct hydra_draft *draft, const struct hydra_batch *batch, struct held held,
+                           struct hydra_schedule *made)
 {
-    size_t bytes = (size_t)batch->ndocs * sizeof *made->lengths;
-
     made->options = *batch->options;
     made->options.cost = NULL;
     made->options.pairs = NULL;
     made->cost = batch->options->cost != NULL ? *batch->options->cost : (Hydra_Cost)HYDRA_COST_INIT;
-    if (bytes == 0)
-        return;
-    memcpy(made->lengths, batch->lengths, bytes);
+    made->starts[0] = 0;
+    for (int64_t i = 0; i < batch->ndocs; i++) {
+        made->docs[held.documents[draft->group_of[i]]++] = i;
+        made->lengths[i] = batch->lengths[i];
+        made->starts[i + 1] = made->starts[i] + batch->lengths[i];
+    }
     if (made->pairs != NULL)
-        memcpy(made->pairs, batch->options->pairs, bytes);
+        memcpy(made->pairs, batch->options->pairs, (size_t)batch->ndocs * sizeof *made->pairs);
 }
 
 int hydra_draft_finish(struct hydra_draft *draft, const struct hydra_batch *batch, Hydra_Schedule *schedule)
 {
-    int64_t *held = hydra_calloc(draft->ngroups, sizeof *held); /* documents of each draft group */
-    int64_t *cursor = hydra_alloc(draft->ngroups, sizeof *cursor);
+    struct held held = {hydra_calloc(draft->ngroups, sizeof *held.documents),
+                        hydra_calloc(draft->ngroups, sizeof *held.tokens)};
     struct place *places = hydra_alloc(draft->ngroups, sizeof *places);
     Hydra_Schedule made = NULL;
     int status = HYDRA_SUCCESS;
 
-    HYDRA_REQUIRE(held != NULL && cursor != NULL && places != NULL, HYDRA_ERR_NOMEM, "%" PRId64 " groups",
-                  draft->ngroups);
-    for (int64_t i = 0; i < batch->ndocs; i++) {
-        HYDRA_REQUIRE(draft->group_of[i] >= 0 && draft->group_of[i] < draft->ngroups, HYDRA_ERR_INTERNAL,
-                      "policy %s left document %" PRId64 " in group %" PRId64,
-                      Hydra_Policy_name(batch->options->policy), i, draft->group_of[i]);
-        held[draft->group_of[i]]++;
-    }
+    HYDRA_REQUIRE(held.documents != NULL && held.tokens != NULL && places != NULL, HYDRA_ERR_NOMEM, "%" PRId64 " groups", draft->ngroups);
+    HYDRA_TRY(sum_up(draft, batch, held));
     HYDRA_TRY(hydra_schedule_allocate(batch->pool, batch->ndocs, hydra_max(1, draft->microbatches),
                                       sort_groups(draft, batch->pool, held, places), batch->options->pairs != NULL,
                                       &made));
-    keep_inputs(batch, made);
-    fill_groups(draft, batch, places, held, cursor, made);
-    for (int64_t i = 0; i < batch->ndocs; i++) /* ascending ids inside each group */
-        made->docs[cursor[draft->group_of[i]]++] = i;
-    hydra_schedule_fill_starts(made);
-    HYDRA_TRY(hydra_schedule_check(made, HYDRA_ERR_INTERNAL));
+    fill_groups(draft, batch, places, held, made);
+    fill_documents(draft, batch, held, made);
+    HYDRA_TRY(hydra_schedule_check_groups(made, HYDRA_ERR_INTERNAL));
     hydra_schedule_rehash(made);
     *schedule = made;
     made = NULL;
@@ -161,7 +185,7 @@ int hydra_draft_finish(struct hydra_draft *draft, const struct hydra_batch *batc
 fail:
     Hydra_Schedule_free(&made);
     hydra_free(places);
-    hydra_free(cursor);
-    hydra_free(held);
+    hydra_free(held.documents);
+    hydra_free(held.tokens);
     return status;
 }

@@ -6,13 +6,15 @@ libhydra_plan_la_SOURCES = \
 	src/plan/check.c \
 	src/plan/cost.c src/plan/cost.def src/plan/cost.h \
 	src/plan/draft.c src/plan/draft.h \
+	src/plan/figure1.c src/plan/figure1.h \
 	src/plan/interleave.c src/plan/interleave.h \
 	src/plan/layout.c src/plan/layout.h \
+	src/plan/load_core.h \
 	src/plan/options.c src/plan/options.def \
+	src/plan/order.c src/plan/order.h \
 	src/plan/pipeline.c src/plan/pipeline.h \
 	src/plan/plan.c src/plan/plan.h \
 	src/plan/policy.c src/plan/policy.h \
-	src/plan/order.c src/plan/order.h \
 	src/plan/policy_auto.c \
 	src/plan/policy_bytescale.c \
 	src/plan/policy_flexsp.c \

@@ -22,7 +22,7 @@ int hydra_schedule_allocate(int64_t pool, int64_t ndocs, int64_t microbatches, i
     s->pairs = with_pairs ? hydra_alloc(ndocs, sizeof *s->pairs) : NULL;
     s->starts = hydra_alloc(ndocs + 1, sizeof *s->starts);
     s->group_begin = hydra_calloc(microbatches + 1, sizeof *s->group_begin);
-    s->groups = hydra_calloc(ngroups, sizeof *s->groups);
+    s->groups = hydra_alloc(ngroups, sizeof *s->groups);
     s->docs = hydra_alloc(ndocs, sizeof *s->docs);
     s->loaded_begin = hydra_alloc(pool + 1, sizeof *s->loaded_begin);
     s->slot_of_rank = hydra_alloc(pool, sizeof *s->slot_of_rank);
@@ -111,11 +111,17 @@ static uint64_t mix(uint64_t hash, uint64_t word)
     return hash ^ (hash >> 29);
 }
 
+/* Long arrays in two chains, so that a multiplication need not wait for the one before. */
 static uint64_t mix_array(uint64_t hash, const int64_t *values, int64_t count)
 {
-    for (int64_t i = 0; i < count; i++)
+    uint64_t other = ~hash;
+    int64_t i = 0;
+
+    for (; i + 1 < count; i += 2) {
         hash = mix(hash, (uint64_t)values[i]);
-    return hash;
+        other = mix(other, (uint64_t)values[i + 1]);
+    }
+    return mix(i < count ? mix(hash, (uint64_t)values[i]) : hash, other);
 }
 
 void hydra_schedule_rehash(struct hydra_schedule *s)

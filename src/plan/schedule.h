@@ -49,7 +49,7 @@ int hydra_schedule_zigzag(const struct hydra_schedule *schedule, const struct hy
 void hydra_schedule_rotations(const struct hydra_schedule *schedule, const struct hydra_group *group, int64_t *offsets);
 
 /* Allocate a schedule's arrays: lengths, starts, group_begin, groups, docs, slot maps (identity), loaded_begin (rank 0
- * loaded all); pairs when asked for. The rest is zero. made [out]: Hydra_Schedule_free. */
+ * loaded all); pairs when asked for. Only the maps and group_begin (zero) are set. made [out]: Hydra_Schedule_free. */
 int hydra_schedule_allocate(int64_t pool, int64_t ndocs, int64_t microbatches, int64_t ngroups, int with_pairs,
                             Hydra_Schedule *made);
 
@@ -57,9 +57,10 @@ int hydra_schedule_allocate(int64_t pool, int64_t ndocs, int64_t microbatches, i
  * partition or no permutation. */
 int hydra_schedule_place(struct hydra_schedule *schedule, const int64_t *loaded_begin, const int64_t *slot_of_rank);
 
-/* Check everything that makes a schedule executable: each document once, budget, degrees, alignment, overlap, factors,
- * slot maps. A fault is reported with `status`: HYDRA_ERR_INTERNAL for a policy's, HYDRA_ERR_FORMAT for a file's. */
-int hydra_schedule_check(const struct hydra_schedule *schedule, int fault);
+/* Check what makes a schedule executable: degrees, alignment, overlap and factors of its groups; then each document once,
+ * budget kept. A fault is reported with code `fault`: HYDRA_ERR_INTERNAL for a policy's, HYDRA_ERR_FORMAT for a file's. */
+int hydra_schedule_check_groups(const struct hydra_schedule *schedule, int fault);
+int hydra_schedule_check_documents(const struct hydra_schedule *schedule, int fault);
 
 /* Recompute starts from lengths. */
 void hydra_schedule_fill_starts(struct hydra_schedule *schedule);

@@ -230,7 +230,8 @@ int hydra_schedule_unpack(const char *place, const char *text, int64_t length, H
     HYDRA_TRY(read_array(&in, "slots", made->pool, 0, made->pool - 1, made->slot_of_rank));
     HYDRA_TRY(read_groups(&in, made));
     hydra_schedule_fill_starts(made);
-    HYDRA_TRY(hydra_schedule_check(made, HYDRA_ERR_FORMAT));
+    HYDRA_TRY(hydra_schedule_check_groups(made, HYDRA_ERR_FORMAT));
+    HYDRA_TRY(hydra_schedule_check_documents(made, HYDRA_ERR_FORMAT));
     HYDRA_TRY(hydra_schedule_place(made, made->loaded_begin, made->slot_of_rank));
     HYDRA_TRY(read_bits(&in, "hash", &hash));
     HYDRA_REQUIRE(hash == made->hash, HYDRA_ERR_FORMAT,
