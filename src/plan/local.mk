@@ -7,11 +7,15 @@ libhydra_plan_la_SOURCES = \
 	src/plan/cost.c src/plan/cost.def src/plan/cost.h \
 	src/plan/draft.c src/plan/draft.h \
 	src/plan/figure1.c src/plan/figure1.h \
+	src/plan/first_fit.h \
 	src/plan/interleave.c src/plan/interleave.h \
 	src/plan/layout.c src/plan/layout.h \
 	src/plan/load_core.h \
+	src/plan/memory.c src/plan/memory.h \
 	src/plan/options.c src/plan/options.def \
 	src/plan/order.c src/plan/order.h \
+	src/plan/packer.h \
+	src/plan/packer_core.h \
 	src/plan/pipeline.c src/plan/pipeline.h \
 	src/plan/plan.c src/plan/plan.h \
 	src/plan/policy.c src/plan/policy.h \
@@ -20,6 +24,8 @@ libhydra_plan_la_SOURCES = \
 	src/plan/policy_flexsp.c \
 	src/plan/policy_load.c \
 	src/plan/policy_load_scan.c \
+	src/plan/policy_memory.c \
+	src/plan/policy_memory_packed.c \
 	src/plan/policy_shaped.c \
 	src/plan/policy_static.c \
 	src/plan/policy_wlb.c \

@@ -7,6 +7,8 @@
 
 static const struct hydra_policy policies[] = {
     {HYDRA_POLICY_LOAD, hydra_policy_load},
+    {HYDRA_POLICY_MEMORY, hydra_policy_memory},
+    {HYDRA_POLICY_MEMORY_PACKED, hydra_policy_memory_packed},
     {HYDRA_POLICY_STATIC, hydra_policy_static},
     {HYDRA_POLICY_BYTESCALE, hydra_policy_bytescale},
     {HYDRA_POLICY_WLB, hydra_policy_wlb},

@@ -4,26 +4,8 @@
 
 #include "base/bits.h"
 #include "base/error.h"
-#include "base/memory.h"
+#include "plan/first_fit.h"
 #include "plan/policy.h"
-
-/* First-fit over bins kept as a tournament tree: the leftmost bin with room is found in O(log bins). */
-struct first_fit {
-    int64_t leaves; /* power of two */
-    int64_t *room;  /* [2 * leaves] greatest room below each node, tokens; unopened bins have all of it */
-};
-
-static int64_t take_first_fit(struct first_fit *bins, int64_t tokens)
-{
-    int64_t node = 1;
-
-    while (node < bins->leaves)
-        node = bins->room[2 * node] >= tokens ? 2 * node : 2 * node + 1;
-    bins->room[node] -= tokens;
-    for (int64_t up = node / 2; up >= 1; up /= 2)
-        bins->room[up] = hydra_max(bins->room[2 * up], bins->room[2 * up + 1]);
-    return node - bins->leaves;
-}
 
 /* The one degree: holds the longest document; all-to-all only can use no more ranks than heads. */
 static int choose_degree(const struct hydra_batch *batch, int64_t *degree)
@@ -46,19 +28,18 @@ fail:
 
 int hydra_policy_static(const struct hydra_batch *batch, struct hydra_draft *draft)
 {
-    struct first_fit bins = {.leaves = hydra_pow2_ceil(batch->ndocs)};
-    int64_t degree = 1, groups = 1, opened = 0;
+    struct hydra_first_fit bins = {0};
+    int64_t degree = 1, groups, opened = 0;
     int status = HYDRA_SUCCESS;
 
     HYDRA_TRY(choose_degree(batch, &degree));
     groups = batch->pool / degree;
-    bins.room = hydra_alloc(2 * bins.leaves, sizeof *bins.room);
-    HYDRA_REQUIRE(bins.room != NULL, HYDRA_ERR_NOMEM, "bins of %" PRId64 " documents", batch->ndocs);
-    for (int64_t node = 0; node < 2 * bins.leaves; node++)
-        bins.room[node] = hydra_group_room(batch, degree);
+    HYDRA_REQUIRE(hydra_first_fit_init(&bins, batch->ndocs, hydra_group_room(batch, degree)), HYDRA_ERR_NOMEM,
+                  "bins of %" PRId64 " documents", batch->ndocs);
     for (int64_t i = 0; i < batch->ndocs; i++) {
-        int64_t bin = take_first_fit(&bins, batch->lengths[i]);
+        int64_t bin = hydra_first_fit_find(&bins, batch->lengths[i]);
 
+        hydra_first_fit_set(&bins, bin, hydra_first_fit_room(&bins, bin) - batch->lengths[i]);
         for (; opened <= bin; opened++) { /* bin b is group b of the draft */
             int64_t index;
 
@@ -68,6 +49,6 @@ int hydra_policy_static(const struct hydra_batch *batch, struct hydra_draft *dra
     }
 
 fail:
-    hydra_free(bins.room);
+    hydra_first_fit_clear(&bins);
     return status;
 }
