@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 #define HYDRA_HEAP(name, key)                                                                                          \
-    /* Put `value` where the hole at `at` is: the hole moves to a leaf, then the value up from there. Most values that come \
-     * in are great, and this way no branch depends on them until the leaf. */                                         \
+    /* Put `value` where the hole at `at` is: the hole moves to a leaf, then the value up from there. Most values that \
+     * come in are great, and this way no branch depends on them until the leaf. */                                               \
     static inline int64_t name##_sink(key *keys, int64_t count, int64_t at, key value)                                 \
     {                                                                                                                  \
         int64_t top = at, steps = 1, child = 4 * at + 1;                                                               \

@@ -170,7 +170,8 @@ int hydra_draft_finish(struct hydra_draft *draft, const struct hydra_batch *batc
     Hydra_Schedule made = NULL;
     int status = HYDRA_SUCCESS;
 
-    HYDRA_REQUIRE(held.documents != NULL && held.tokens != NULL && places != NULL, HYDRA_ERR_NOMEM, "%" PRId64 " groups", draft->ngroups);
+    HYDRA_REQUIRE(held.documents != NULL && held.tokens != NULL && places != NULL, HYDRA_ERR_NOMEM,
+                  "%" PRId64 " groups", draft->ngroups);
     HYDRA_TRY(sum_up(draft, batch, held));
     HYDRA_TRY(hydra_schedule_allocate(batch->pool, batch->ndocs, hydra_max(1, draft->microbatches),
                                       sort_groups(draft, batch->pool, held, places), batch->options->pairs != NULL,

@@ -58,7 +58,8 @@ int hydra_figure1_draw(int64_t pool, int64_t multiple, int64_t budget, int64_t *
 
     HYDRA_REQUIRE(pool >= 1 && multiple >= 1 && budget >= 1 && !__builtin_mul_overflow(pool, multiple, &left) &&
                       !__builtin_mul_overflow(left, budget, &left),
-                  HYDRA_ERR_ARG, "%" PRId64 " x %" PRId64 " x %" PRId64 " is no count of tokens", multiple, pool, budget);
+                  HYDRA_ERR_ARG, "%" PRId64 " x %" PRId64 " x %" PRId64 " is no count of tokens", multiple, pool,
+                  budget);
     while (left > 0 && drawn != NULL) {
         int64_t length = draw_length(&state);
 

@@ -1,4 +1,5 @@
-/* first_fit.h: bins in a row, and the first with room, in O(log bins): a tournament tree of the greatest room. Header only. */
+/* first_fit.h: bins in a row, and the first with room, in O(log bins): a tournament tree of the greatest room. Header
+ * only. */
 #ifndef HYDRA_PLAN_FIRST_FIT_H
 #define HYDRA_PLAN_FIRST_FIT_H
 

@@ -1,7 +1,7 @@
-/* load_core.h: the load policy's walk over the sorted documents, for either width of packer_core.h. WEIGHT and NAME() are
- * defined by policy_load.c. */
+/* load_core.h: the load policy's walk over the sorted documents, for either width of packer_core.h. WEIGHT and NAME()
+ * are defined by policy_load.c. */
 
-static bool NAME(join_group)(struct NAME(pack) *k, const struct document *d)
+static bool NAME(join_group)(struct NAME(pack) * k, const struct document *d)
 {
     struct packer *p = k->p;
 
@@ -17,8 +17,9 @@ static bool NAME(join_group)(struct NAME(pack) *k, const struct document *d)
     return false;
 }
 
-/* One microbatch from the documents at begin..; moves those passed over up to the rest and returns where that begins. */
-static int64_t NAME(pack_microbatch)(struct load_packer *l, struct NAME(pack) *k, int64_t begin)
+/* One microbatch from the documents at begin..; moves those passed over up to the rest and returns where that begins.
+ */
+static int64_t NAME(pack_microbatch)(struct load_packer *l, struct NAME(pack) * k, int64_t begin)
 {
     const struct packer *p = k->p;
     const struct document *d = &l->document;

@@ -36,8 +36,8 @@ int hydra_demands_make(const struct hydra_batch *batch, struct hydra_demand **de
         int64_t tokens = o->padding ? hydra_padded_tokens(batch->pool, o->tensor_parallel, s) : s;
 
         HYDRA_REQUIRE(tokens <= hydra_group_room(batch, o->max_degree), HYDRA_ERR_INFEASIBLE,
-                      "document %" PRId64 " of %" PRId64 " tokens, padded to %" PRId64 ", needs more than budget %" PRId64
-                      " x greatest degree %" PRId64 ": it would do without padding",
+                      "document %" PRId64 " of %" PRId64 " tokens, padded to %" PRId64
+                      ", needs more than budget %" PRId64 " x greatest degree %" PRId64 ": it would do without padding",
                       i, s, tokens, o->budget, o->max_degree);
         made[i] = (struct hydra_demand){i, tokens, hydra_degree_for_memory(batch, tokens),
                                         tokens == s || o->pairs != NULL

@@ -1,5 +1,5 @@
-/* packer.h: open groups in size classes, the ground of the policies that pack in descending order (load, memory). Header
- * only, so that each width of weight gets its own code. */
+/* packer.h: open groups in size classes, the ground of the policies that pack in descending order (load, memory).
+ * Header only, so that each width of weight gets its own code. */
 #ifndef HYDRA_PLAN_PACKER_H
 #define HYDRA_PLAN_PACKER_H
 

@@ -1,10 +1,10 @@
 /* packer_core.h: the open groups of a microbatch, made twice by packer.h: with 64-bit weights where weight and group
  * number share a word, and with 128-bit weights for any length. WEIGHT and NAME() are defined there.
  *
- * Groups are numbered as they open, so the number grows with the first slot, and groups of one size are consecutive: sizes
- * never grow. A size class keeps two heaps over its groups: `light` by (weight, number), and `spent` of those whose token
- * room failed a test, by room. Documents get shorter, so a spent group comes back when it has room for the next one, and
- * no group is looked at twice for the same answer.
+ * Groups are numbered as they open, so the number grows with the first slot, and groups of one size are consecutive:
+ * sizes never grow. A size class keeps two heaps over its groups: `light` by (weight, number), and `spent` of those
+ * whose token room failed a test, by room. Documents get shorter, so a spent group comes back when it has room for the
+ * next one, and no group is looked at twice for the same answer.
  */
 
 struct NAME(group) {
@@ -15,21 +15,21 @@ struct NAME(group) {
 /* The current microbatch. */
 struct NAME(pack) {
     struct packer *p;
-    struct NAME(group) *groups; /* [G] */
-    WEIGHT *light;              /* [G] heap arrays, a part for each class */
-    uint64_t *spent;            /* [G] */
-    hydra_weight greatest;      /* comparable load of the most loaded group */
-    int64_t witness;            /* a group too light for balance, looked at first */
+    struct NAME(group) * groups; /* [G] */
+    WEIGHT *light;               /* [G] heap arrays, a part for each class */
+    uint64_t *spent;             /* [G] */
+    hydra_weight greatest;       /* comparable load of the most loaded group */
+    int64_t witness;             /* a group too light for balance, looked at first */
 };
 
-static inline WEIGHT NAME(light_key)(const struct NAME(pack) *k, int64_t number)
+static inline WEIGHT NAME(light_key)(const struct NAME(pack) * k, int64_t number)
 {
     return k->groups[number].weight << k->p->number_bits | (WEIGHT)number;
 }
 
 /* weight [in] of the group so far: from its heap key, so that the next document need not wait for the group itself. */
-static inline void NAME(put)(struct NAME(pack) *k, const struct size_class *class, const struct document *d, int64_t number,
-                             WEIGHT weight)
+static inline void NAME(put)(struct NAME(pack) * k, const struct size_class *class, const struct document *d,
+                             int64_t number, WEIGHT weight)
 {
     struct NAME(group) *group = &k->groups[number];
     hydra_weight load;
@@ -41,7 +41,7 @@ static inline void NAME(put)(struct NAME(pack) *k, const struct size_class *clas
     k->greatest = load > k->greatest ? load : k->greatest;
 }
 
-static inline void NAME(open_group)(struct NAME(pack) *k, const struct document *d)
+static inline void NAME(open_group)(struct NAME(pack) * k, const struct document *d)
 {
     struct packer *p = k->p;
     struct size_class *class = &p->classes[d->class];
@@ -58,7 +58,7 @@ static inline void NAME(open_group)(struct NAME(pack) *k, const struct document 
 }
 
 /* Least loaded group of the class that is feasible for the document, or -1. It is then the top of `light`. */
-static inline int64_t NAME(find_in_class)(struct NAME(pack) *k, struct size_class *class, const struct document *d)
+static inline int64_t NAME(find_in_class)(struct NAME(pack) * k, struct size_class *class, const struct document *d)
 {
     struct packer *p = k->p;
     WEIGHT *light = k->light + class->begin;
@@ -79,14 +79,16 @@ static inline int64_t NAME(find_in_class)(struct NAME(pack) *k, struct size_clas
         if (k->groups[number].room >= d->s)
             return number;
         /* Its room is below s <= 2^40, so room and number share 64 bits. */
-        p->steps += spent_push(spent, &class->nspent, ~((uint64_t)k->groups[number].room << NUMBER_BITS | (uint64_t)number));
+        p->steps +=
+            spent_push(spent, &class->nspent, ~((uint64_t)k->groups[number].room << NUMBER_BITS | (uint64_t)number));
         p->steps += NAME(light_pop)(light, &class->nlight);
     }
     return -1;
 }
 
 /* Put the document into the group at the top of the class's `light`. */
-static inline void NAME(join_top)(struct NAME(pack) *k, struct size_class *class, const struct document *d, int64_t number)
+static inline void NAME(join_top)(struct NAME(pack) * k, struct size_class *class, const struct document *d,
+                                  int64_t number)
 {
     WEIGHT *light = k->light + class->begin;
     WEIGHT top = light[0];
@@ -96,7 +98,7 @@ static inline void NAME(join_top)(struct NAME(pack) *k, struct size_class *class
 }
 
 /* Every slot taken, and loads within 5% of the greatest. The witness makes this O(1) while it stays too light. */
-static inline bool NAME(balanced)(struct NAME(pack) *k)
+static inline bool NAME(balanced)(struct NAME(pack) * k)
 {
     struct packer *p = k->p;
 
@@ -112,7 +114,7 @@ static inline bool NAME(balanced)(struct NAME(pack) *k)
     return true;
 }
 
-static inline int NAME(open_pack)(struct packer *p, struct NAME(pack) *k)
+static inline int NAME(open_pack)(struct packer *p, struct NAME(pack) * k)
 {
     int64_t pool = p->batch->pool;
 
@@ -125,14 +127,14 @@ static inline int NAME(open_pack)(struct packer *p, struct NAME(pack) *k)
     return hydra_error(HYDRA_ERR_NOMEM, "heaps over %" PRId64 " slots", pool);
 }
 
-static inline void NAME(close_pack)(struct NAME(pack) *k)
+static inline void NAME(close_pack)(struct NAME(pack) * k)
 {
     hydra_free(k->groups);
     hydra_free(k->light);
     hydra_free(k->spent);
 }
 
-static inline void NAME(open_microbatch)(struct NAME(pack) *k)
+static inline void NAME(open_microbatch)(struct NAME(pack) * k)
 {
     k->p->ngroups = k->p->next_slot = 0;
     for (int c = 0; c < k->p->nclasses; c++)

@@ -1,6 +1,7 @@
 /* policy_load.c: HyDra: one load target for the iteration, piggyback packing in descending order, lazy heaps.
  *
- * The plan is that of the linear scan in policy_load_scan.c, document by document; this file is the O(N log G) way to it.
+ * The plan is that of the linear scan in policy_load_scan.c, document by document; this file is the O(N log G) way to
+ * it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@ struct load_packer {
     struct hydra_targets targets;
     uint64_t *sorted; /* [ndocs] rank << id_bits | id, ascending; those still to place are at begin.. */
     int id_bits;
-    int64_t longest;    /* rank is longest - length; -1: ranks are dense */
+    int64_t longest;          /* rank is longest - length; -1: ranks are dense */
     struct document document; /* the one read last */
     uint64_t rank;            /* its rank: equal ranks share length, weight and degree */
 };
@@ -55,7 +56,8 @@ static int order_by_weight(struct load_packer *l, uint64_t *words)
     }
     qsort(documents, (size_t)batch->ndocs, sizeof *documents, compare_ordered);
     for (int64_t i = 0; i < batch->ndocs; i++) {
-        rank += i > 0 && (documents[i].degree != documents[i - 1].degree || documents[i].weight != documents[i - 1].weight);
+        rank +=
+            i > 0 && (documents[i].degree != documents[i - 1].degree || documents[i].weight != documents[i - 1].weight);
         words[i] = rank << l->id_bits | (uint64_t)documents[i].id;
     }
     l->longest = -1;
@@ -75,11 +77,12 @@ static int order_documents(struct load_packer *l, uint64_t *words, uint64_t *scr
     l->longest = 0;
     for (int64_t i = 0; i < batch->ndocs; i++)
         l->longest = hydra_max(l->longest, batch->lengths[i]);
-    if (batch->options->pairs != NULL || (l->longest > 0 && hydra_log2_floor((uint64_t)l->longest) + 1 + l->id_bits > 64))
-        return order_by_weight(p, words);
+    if (batch->options->pairs != NULL ||
+        (l->longest > 0 && hydra_log2_floor((uint64_t)l->longest) + 1 + l->id_bits > 64))
+        return order_by_weight(l, words);
     for (int64_t i = 0; i < batch->ndocs; i++)
         words[i] = (uint64_t)(l->longest - batch->lengths[i]) << l->id_bits | (uint64_t)i;
-    l->sorted = hydra_radix_sort(words, scratch, batch->ndocs, l->id_bits);
+    l->sorted = hydra_radix_sort_words(words, scratch, batch->ndocs, l->id_bits);
     return HYDRA_SUCCESS;
 }
 
@@ -112,8 +115,8 @@ static inline void read_document(struct load_packer *l, int64_t at)
 #undef WEIGHT
 #undef NAME
 
-/* No group of a microbatch outweighs the heaviest document: the load target is heaviest / cap, and no group that is being
- * packed has more slots than the cap. So weight and number share a word when this does. */
+/* No group of a microbatch outweighs the heaviest document: the load target is heaviest / cap, and no group that is
+ * being packed has more slots than the cap. So weight and number share a word when this does. */
 static bool fits_a_word(const struct load_packer *l)
 {
     return l->targets.heaviest >> (64 - l->packer.number_bits) == 0;

@@ -1,5 +1,6 @@
-/* policy_memory.c: Megatron-Core dynamic CP, legacy rule: least degree that fits, buckets of equal work, least-loaded group
- * of exactly that degree. Source: Megatron-Core's hybrid context parallel scheduler, as HyDra's authors measured it. */
+/* policy_memory.c: Megatron-Core dynamic CP, legacy rule: least degree that fits, buckets of equal work, least-loaded
+ * group of exactly that degree. Source: Megatron-Core's hybrid context parallel scheduler, as HyDra's authors measured
+ * it. */
 #include <string.h>
 
 #include "plan/interleave.h"
@@ -13,8 +14,8 @@ static hydra_weight rank_work(const struct hydra_demand *demand)
     return (demand->weight << NUMBER_BITS) / (hydra_weight)demand->degree;
 }
 
-/* Mark where buckets begin in the remaining documents: as many as there are distinct demands, each closed before its work
- * would pass 1.1 of an equal share. begins [out] [count + 1]. */
+/* Mark where buckets begin in the remaining documents: as many as there are distinct demands, each closed before its
+ * work would pass 1.1 of an equal share. begins [out] [count + 1]. */
 static void cut_buckets(const struct hydra_demand *demands, int64_t count, bool *begins)
 {
     hydra_weight total = 0, work = 0, limit;

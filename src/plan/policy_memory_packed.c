@@ -1,8 +1,9 @@
-/* policy_memory_packed.c: Megatron-Core dynamic CP, packing-aware rule: every remaining document, longest first, into the
- * smallest size from its demand up, the oldest group with token room before a new one.
+/* policy_memory_packed.c: Megatron-Core dynamic CP, packing-aware rule: every remaining document, longest first, into
+ * the smallest size from its demand up, the oldest group with token room before a new one.
  *
- * The rule also keeps the projected greatest load within tallest x budget x 1.05. It never binds: documents of w <= tallest
- * x s that share at most budget x size tokens have at most tallest x budget x size weight. So it is first-fit by tokens. */
+ * The rule also keeps the projected greatest load within tallest x budget x 1.05. It never binds: documents of w <=
+ * tallest x s that share at most budget x size tokens have at most tallest x budget x size weight. So it is first-fit
+ * by tokens. */
 #include "base/error.h"
 #include "plan/first_fit.h"
 #include "plan/interleave.h"
