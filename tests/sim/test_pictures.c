@@ -231,6 +231,29 @@ static void narrow_bars_are_pooled(void)
     free_timeline(timeline);
 }
 
+/* Two policies with all their shares: four causes each, and what they leave for the fifth part of the bar. */
+static void shares_and_degrees_have_a_bar_each(void)
+{
+    Hydra_Schedule_stats stats = {.degree_share = {0.5, 0.0, 0.25, 0.125}, .idle_share = 0.125};
+    struct hydra_policy_result policies[] = {result("one", 1.0), result("two", 2.0)};
+    struct hydra_report report = {.title = "shares", .npolicies = 2, .policies = policies};
+    bool good;
+    char *text;
+
+    for (int i = 0; i < 2; i++) {
+        policies[i].busy = 0.5;
+        policies[i].exposed = policies[i].dp_bubble = 0.1;
+        policies[i].stats = &stats;
+    }
+    good = TAP_CHECK(hydra_report_html(&report, in_folder("shares.html")) == HYDRA_SUCCESS, "status");
+    text = contents(in_folder("shares.html"));
+    good &= TAP_CHECK(occurrences(text, ">one: ") == 5 + 4, "%ld bars", (long)occurrences(text, ">one: "));
+    good &= TAP_CHECK(strstr(text, "two: 5.0% for all else, 100 ms") != NULL, "the rest is drawn");
+    good &= TAP_CHECK(occurrences(text, "of the slots work at degree ") == 2 * 3 + 2, "three degrees, and a sentence");
+    tap_result(good, "every cause of time, every degree and the idle slots have a bar, and what is left over has one");
+    free(text);
+}
+
 /* Every picture of one report with hostile names, in the folder. */
 static bool write_hostile(void)
 {
@@ -356,6 +379,7 @@ int main(void)
     a_large_plan_picture_is_pooled_and_small();
     a_timeline_has_a_bar_for_every_operation();
     narrow_bars_are_pooled();
+    shares_and_degrees_have_a_bar_each();
     hostile_names_stay_text();
     bad_input_is_an_error();
     (void)remove(in_folder("no.svg"));
