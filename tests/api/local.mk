@@ -1,5 +1,6 @@
 # tests of src/api
-check_PROGRAMS += tests/api/test_init
+check_PROGRAMS += tests/api/test_errors tests/api/test_init
+tests_api_test_errors_LDADD = $(test_ldadd)
 tests_api_test_init_LDADD = $(test_ldadd)
-TESTS += tests/api/init.mpi
-EXTRA_DIST += tests/api/init.mpi
+TESTS += tests/api/errors.mpi tests/api/init.mpi
+EXTRA_DIST += tests/api/errors.mpi tests/api/init.mpi

@@ -1,0 +1,224 @@
+/* plan.c: Hydra_Plan: gather what every rank loaded, plan it everywhere alike, agree; and the broadcast of a schedule. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "api/context.h"
+#include "base/config.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "comm/wait.h"
+#include "plan/plan.h"
+#include "plan/schedule.h"
+#include "plan/schedule_io.h"
+
+/* What every rank tells the others first. */
+enum { TOLD_DOCS, TOLD_PAIRS, TOLD };
+
+/* Documents of the whole pool, numbered rank by rank. */
+struct gathered {
+    int64_t ndocs;
+    int64_t *lengths;
+    int64_t *pairs;        /* NULL: nobody gave any */
+    int64_t *loaded_begin; /* [G + 1] */
+    int64_t *told;         /* [G][TOLD] */
+    int64_t *bytes;        /* [G] */
+};
+
+static void clear(struct gathered *all)
+{
+    hydra_free(all->lengths);
+    hydra_free(all->pairs);
+    hydra_free(all->loaded_begin);
+    hydra_free(all->told);
+    hydra_free(all->bytes);
+}
+
+/* A copy of the caller's options that an older, shorter struct cannot make us read past. */
+static int copy_options(const Hydra_Plan_options *given, Hydra_Plan_options *options)
+{
+    int status = HYDRA_SUCCESS;
+
+    *options = (Hydra_Plan_options)HYDRA_PLAN_OPTIONS_INIT;
+    HYDRA_REQUIRE(given != NULL, HYDRA_ERR_ARG, "options is NULL");
+    HYDRA_REQUIRE(given->size > 0 && given->size <= sizeof *options, HYDRA_ERR_UNSUPPORTED,
+                  "Hydra_Plan_options of %zu bytes: this library knows %zu", given->size, sizeof *options);
+    memcpy(options, given, given->size);
+    options->size = sizeof *options;
+
+fail:
+    return status;
+}
+
+static int check_arguments(int64_t ndocs, const int64_t lengths[], const Hydra_Schedule *schedule)
+{
+    int status = HYDRA_SUCCESS;
+
+    HYDRA_REQUIRE(schedule != NULL, HYDRA_ERR_ARG, "schedule is NULL");
+    HYDRA_REQUIRE(ndocs >= 0 && ndocs <= HYDRA_DOCS_LIMIT, HYDRA_ERR_ARG, "ndocs is %" PRId64 ", must be 0 .. %" PRId64, ndocs,
+                  HYDRA_DOCS_LIMIT);
+    HYDRA_REQUIRE(lengths != NULL || ndocs == 0, HYDRA_ERR_ARG, "lengths is NULL, but ndocs is %" PRId64, ndocs);
+
+fail:
+    return status;
+}
+
+/* Read what the ranks told: who has how many documents, and whether all or none give pairs. */
+static int hear(struct gathered *all, int64_t pool)
+{
+    int status = HYDRA_SUCCESS;
+
+    for (int64_t r = 0; r < pool; r++) {
+        const int64_t *told = all->told + r * TOLD;
+
+        all->loaded_begin[r + 1] = all->loaded_begin[r] + told[TOLD_DOCS];
+        HYDRA_REQUIRE(all->loaded_begin[r + 1] <= HYDRA_DOCS_LIMIT, HYDRA_ERR_OVERFLOW,
+                      "the pool has more than %" PRId64 " documents", HYDRA_DOCS_LIMIT);
+    }
+    /* A rank without documents may leave pairs out. */
+    for (int64_t r = 0, first = -1; r < pool; r++) {
+        if (all->told[r * TOLD + TOLD_DOCS] == 0)
+            continue;
+        first = first < 0 ? r : first;
+        HYDRA_REQUIRE(all->told[r * TOLD + TOLD_PAIRS] == all->told[first * TOLD + TOLD_PAIRS], HYDRA_ERR_MISMATCH,
+                      "rank %" PRId64 " and rank %" PRId64 " disagree on whether options->pairs is given", first, r);
+    }
+    all->ndocs = all->loaded_begin[pool];
+
+fail:
+    return status;
+}
+
+static bool pairs_given(const struct gathered *all, int64_t pool)
+{
+    for (int64_t r = 0; r < pool; r++)
+        if (all->told[r * TOLD + TOLD_DOCS] > 0)
+            return all->told[r * TOLD + TOLD_PAIRS] != 0;
+    return false;
+}
+
+/* Gather one number a document. */
+static int gather_numbers(Hydra_Context context, const struct gathered *all, const int64_t *mine, int64_t **numbers,
+                          const char *step)
+{
+    struct hydra_comm comm = hydra_comm_of(context->pool);
+    int status = HYDRA_SUCCESS;
+
+    *numbers = hydra_calloc(all->ndocs, sizeof **numbers);
+    if (*numbers == NULL)
+        status = hydra_error(HYDRA_ERR_NOMEM, "%" PRId64 " documents", all->ndocs);
+    HYDRA_TRY(hydra_agree(comm, status, step)); /* whoever has no memory must not leave the others in the exchange */
+    HYDRA_TRY(hydra_allgatherv(comm, mine, all->bytes, *numbers, step));
+
+fail:
+    return status;
+}
+
+static int gather(Hydra_Context context, int failed, int64_t ndocs, const int64_t lengths[], const int64_t *pairs,
+                  struct gathered *all)
+{
+    struct hydra_comm comm = hydra_comm_of(context->pool);
+    int64_t pool = context->pool->size, mine[TOLD];
+    int status = failed;
+
+    all->told = hydra_calloc(pool * TOLD, sizeof *all->told);
+    all->loaded_begin = hydra_calloc(pool + 1, sizeof *all->loaded_begin);
+    all->bytes = hydra_calloc(pool, sizeof *all->bytes);
+    if (status == HYDRA_SUCCESS && (all->told == NULL || all->loaded_begin == NULL || all->bytes == NULL))
+        status = hydra_error(HYDRA_ERR_NOMEM, "tables of %" PRId64 " ranks", pool);
+    if (all->told == NULL)
+        return hydra_agree(comm, status, "Hydra_Plan");
+    mine[TOLD_DOCS] = ndocs;
+    mine[TOLD_PAIRS] = pairs != NULL;
+    HYDRA_TRY(hydra_agree(comm, status, "Hydra_Plan"));
+    HYDRA_TRY(hydra_allgather(comm, mine, TOLD, all->told, "Hydra_Plan"));
+    HYDRA_TRY(hear(all, pool)); /* the same everywhere */
+    for (int64_t r = 0; r < pool; r++)
+        all->bytes[r] = all->told[r * TOLD + TOLD_DOCS] * (int64_t)sizeof *lengths;
+    HYDRA_TRY(gather_numbers(context, all, lengths, &all->lengths, "Hydra_Plan: lengths"));
+    if (pairs_given(all, pool))
+        HYDRA_TRY(gather_numbers(context, all, pairs, &all->pairs, "Hydra_Plan: pairs"));
+
+fail:
+    return status;
+}
+
+int Hydra_Plan(Hydra_Context context, int64_t ndocs, const int64_t lengths[], const Hydra_Plan_options *options,
+               Hydra_Schedule *schedule)
+{
+    struct gathered all = {0};
+    Hydra_Plan_options copy = HYDRA_PLAN_OPTIONS_INIT;
+    Hydra_Schedule made = NULL;
+    int status = hydra_context_enter(context);
+
+    if (status != HYDRA_SUCCESS)
+        return status;
+    status = check_arguments(ndocs, lengths, schedule);
+    if (status == HYDRA_SUCCESS)
+        status = copy_options(options, &copy);
+    HYDRA_TRY(gather(context, status, ndocs, lengths, copy.pairs, &all));
+    copy.pairs = all.pairs;
+    status = hydra_plan_make(context->pool->size, all.ndocs, all.lengths, all.loaded_begin, context->pool->slot_of_rank, &copy,
+                             &made);
+    HYDRA_TRY(hydra_context_agree_hash(context, status, made != NULL ? made->hash : 0, "plan: options, lengths or slot maps"));
+    clear(&all);
+    *schedule = made;
+    return HYDRA_SUCCESS;
+
+fail:
+    clear(&all);
+    Hydra_Schedule_free(&made);
+    return status;
+}
+
+/* The schedule's text from root to everyone; length < 0: root has none. */
+static int broadcast_text(struct hydra_comm comm, int root, bool is_root, char **text, int64_t *length)
+{
+    int status = HYDRA_SUCCESS;
+
+    HYDRA_TRY(hydra_bcast(comm, length, sizeof *length, root, "Hydra_Schedule_bcast"));
+    HYDRA_REQUIRE(*length >= 0, HYDRA_ERR_PEER, "rank %d failed in Hydra_Schedule_bcast", root);
+    if (!is_root)
+        *text = hydra_alloc(*length + 1, 1);
+    if (*text == NULL)
+        status = hydra_error(HYDRA_ERR_NOMEM, "a schedule of %" PRId64 " bytes", *length);
+    HYDRA_TRY(hydra_agree(comm, status, "Hydra_Schedule_bcast"));
+    HYDRA_TRY(hydra_bcast(comm, *text, *length, root, "Hydra_Schedule_bcast"));
+
+fail:
+    return status;
+}
+
+int Hydra_Schedule_bcast(Hydra_Schedule *schedule, int root, MPI_Comm comm)
+{
+    struct hydra_comm over = {.mpi = comm, .pool = NULL, .timeout = 600};
+    Hydra_Schedule made = NULL;
+    int64_t length = -1;
+    char *text = NULL;
+    int rank = 0, size = 0, mine, status = HYDRA_SUCCESS;
+
+    hydra_error_clear();
+    HYDRA_REQUIRE(comm != MPI_COMM_NULL, HYDRA_ERR_ARG, "comm is MPI_COMM_NULL");
+    HYDRA_TRY_MPI(MPI_Comm_rank(comm, &rank));
+    HYDRA_TRY_MPI(MPI_Comm_size(comm, &size));
+    HYDRA_REQUIRE(root >= 0 && root < size, HYDRA_ERR_ARG, "root is %d, must be 0 .. %d", root, size - 1);
+    HYDRA_TRY(hydra_config_get_double(HYDRA_CONFIG_TIMEOUT, 1e-3, 1e9, &over.timeout));
+    mine = schedule == NULL ? hydra_error(HYDRA_ERR_ARG, "schedule is NULL") : HYDRA_SUCCESS;
+    if (mine == HYDRA_SUCCESS && rank == root && *schedule == NULL)
+        mine = hydra_error(HYDRA_ERR_ARG, "the root's schedule is HYDRA_SCHEDULE_NULL");
+    if (mine == HYDRA_SUCCESS && rank == root)
+        mine = hydra_schedule_pack(*schedule, &text, &length);
+    HYDRA_TRY(hydra_agree(over, mine, "Hydra_Schedule_bcast"));
+    HYDRA_TRY(broadcast_text(over, root, rank == root, &text, &length));
+    if (rank != root)
+        mine = hydra_schedule_unpack("broadcast", text, length, &made);
+    HYDRA_TRY(hydra_agree(over, mine, "Hydra_Schedule_bcast"));
+    hydra_free(text);
+    if (rank != root)
+        *schedule = made;
+    return HYDRA_SUCCESS;
+
+fail:
+    hydra_free(text);
+    Hydra_Schedule_free(&made);
+    return status;
+}
