@@ -44,6 +44,7 @@ program main
   call MPI_Init()
 end program]])], [have_fortran=yes], [hydra_fortran_why="$FC cannot build a program with mpi, mpi_f08 and type(*)"])
     AS_IF([test "$FC_MODOUT" = no], [have_fortran=no; hydra_fortran_why="$FC has no option to say where modules go"])
+    rm -f probe.mod
     AC_MSG_RESULT([$have_fortran])
     AC_MSG_CHECKING([for Fortran warning options])
     HYDRA_FCFLAGS=
