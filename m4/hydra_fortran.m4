@@ -20,7 +20,7 @@ AC_DEFUN([HYDRA_CHECK_FORTRAN], [
   have_fortran=no
   AS_IF([test -n "$FC" && test "$FC" != no], [
     AC_LANG_PUSH([Fortran])
-    AC_FC_SRCEXT([f90])
+    AC_FC_SRCEXT([f90], [], [:])
     AC_FC_MODULE_FLAG([:], [FC_MODINC=-I])
     AC_FC_MODULE_OUTPUT_FLAG([:], [FC_MODOUT=no])
     AC_MSG_CHECKING([whether $FC knows mpi, mpi_f08 and assumed types])
@@ -59,6 +59,7 @@ end program]])], [have_fortran=yes], [hydra_fortran_why="$FC cannot build a prog
   ])
   AS_IF([test "$have_fortran" = no && test "$enable_fortran" = yes],
     [AC_MSG_ERROR([--enable-fortran was given, but: $hydra_fortran_why])])
+  AS_IF([test "$have_fortran" = no], [FC=no]) # libtool then leaves Fortran alone
   AM_CONDITIONAL([HAVE_FORTRAN], [test "$have_fortran" = yes])
   AC_SUBST([HYDRA_FCFLAGS])
   AS_IF([test "$have_fortran" = yes], [HYDRA_SUMMARY_ADD([Fortran], [yes ($FC)])],

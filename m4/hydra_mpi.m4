@@ -9,6 +9,8 @@ AC_DEFUN([HYDRA_PROG_MPICC], [
     [hydra_mpi_path=$with_mpi/bin])
   AS_IF([test -z "$MPICC" && test -z "$CC"],
     [AC_PATH_PROGS([MPICC], [mpicc.mpich mpicc mpicc.openmpi], [], [$hydra_mpi_path])])
+  AS_IF([test "$hydra_mpi_path" != "$PATH" && test -z "$MPICC$CC"],
+    [AC_MSG_ERROR([$hydra_mpi_path holds no mpicc (--with-mpi=$with_mpi)])])
   AS_IF([test -n "$MPICC" && test -z "$CC"], [CC=$MPICC])
 ])
 
