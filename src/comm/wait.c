@@ -1,7 +1,9 @@
 /* wait.c: the one wait and the one progress function. */
+#define _GNU_SOURCE
 #include "comm/wait.h"
 
 #include <inttypes.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -12,6 +14,7 @@
 #include "comm/alarm.h"
 #include "comm/pool.h"
 
+enum { MOST_FILES = 16 };
 enum { SPIN_TURNS = 32, YIELD_TURNS = 96 }; /* turns without progress before the next, slower kind of pause */
 #define SHORTEST_SLEEP 20e-6                /* s; doubles up to the longest */
 #define LONGEST_SLEEP  200e-6
@@ -47,6 +50,16 @@ void hydra_progress_remove(struct hydra_driver *driver)
     pthread_mutex_unlock(&drivers_lock);
 }
 
+void hydra_progress_lock(void)
+{
+    pthread_mutex_lock(&drivers_lock);
+}
+
+void hydra_progress_unlock(void)
+{
+    pthread_mutex_unlock(&drivers_lock);
+}
+
 void hydra_progress(void)
 {
     if (pthread_mutex_trylock(&drivers_lock) != 0)
@@ -73,18 +86,23 @@ void hydra_wait_begin_setup(struct hydra_wait *wait, double timeout, const char 
     begin(wait, NULL, timeout, step, -1, -1);
 }
 
-/* Sleep in a transport that can be woken, else in the kernel; short, because the other transports are driven by us. */
+/* Sleep until a transport that can wake us has an event; short, because the others are driven by us. */
 static void pause_for(double seconds)
 {
-    bool slept = false;
+    struct timespec longest = {.tv_nsec = (long)(seconds * 1e9)};
+    struct pollfd files[MOST_FILES];
+    nfds_t nfiles = 0;
 
     if (pthread_mutex_trylock(&drivers_lock) == 0) {
-        for (struct hydra_driver *driver = drivers; driver != NULL && !slept; driver = driver->next)
-            slept = driver->arm != NULL && driver->arm(driver->state, seconds);
+        for (struct hydra_driver *driver = drivers; driver != NULL && nfiles < MOST_FILES; driver = driver->next) {
+            int file = driver->arm == NULL ? -1 : driver->arm(driver->state);
+
+            if (file >= 0)
+                files[nfiles++] = (struct pollfd){.fd = file, .events = POLLIN};
+        }
         pthread_mutex_unlock(&drivers_lock);
     }
-    if (!slept)
-        nanosleep(&(struct timespec){.tv_nsec = (long)(seconds * 1e9)}, NULL);
+    ppoll(files, nfiles, &longest, NULL);
 }
 
 static int timed_out(const struct hydra_wait *wait)

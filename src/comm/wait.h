@@ -47,14 +47,17 @@ int hydra_wait_mpi(struct hydra_wait *wait, MPI_Request *request, MPI_Status *mp
 /* Drive every transport of the process once; cheap: kernels call it between tiles. Errors show up in the requests. */
 void hydra_progress(void);
 
-/* A transport's driver: registered at create, removed at destroy. drive returns how many events it handled.
- * arm (optional) sleeps in the transport until an event or `seconds` have passed; false when it did not sleep. */
+/* A transport's driver: registered at create, removed at destroy. drive returns how many events it handled. arm (optional)
+ * returns a file that becomes readable at the next event, -1 when there is work already or no such file. Both are called
+ * under the progress lock, which a transport also holds where it touches what they touch. */
 struct hydra_driver {
     int (*drive)(void *state);
-    bool (*arm)(void *state, double seconds);
+    int (*arm)(void *state);
     void *state;
     struct hydra_driver *next;
 };
+void hydra_progress_lock(void);
+void hydra_progress_unlock(void);
 void hydra_progress_add(struct hydra_driver *driver);
 void hydra_progress_remove(struct hydra_driver *driver);
 

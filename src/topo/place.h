@@ -39,7 +39,7 @@ int hydra_place_number_nodes(int64_t count, struct hydra_place *places);
 
 /**
  * Slot order: neighbours close, and at every level as few chunks as possible that straddle a node (and inside nodes a
- * package, a NUMA node, ...). Depends on places alone, so it undoes any launch order.
+ * package, a NUMA node, ...). Undoes any launch order: ranks only tell which of two nodes comes first.
  *
  * rank_of_slot  [out]  [count]
  */
