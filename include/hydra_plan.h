@@ -206,7 +206,7 @@ HYDRA_API int Hydra_Microbatch_free(Hydra_Microbatch *view);
 HYDRA_API int Hydra_Schedule_stats_get(Hydra_Schedule schedule, Hydra_Schedule_stats *stats);
 
 /**
- * Write the schedule as text for people: one line a microbatch, its groups, documents and loads.
+ * Write the schedule as text for people: a line a microbatch, and one for each of its groups: slots, tokens, load, documents.
  * text [out] up to len bytes with the final 0; needed [out] bytes that the whole text takes, may be NULL.
  */
 HYDRA_API int Hydra_Schedule_explain(Hydra_Schedule schedule, char *text, size_t len, size_t *needed);

@@ -6,10 +6,12 @@ libhydra_plan_la_SOURCES = \
 	src/plan/check.c \
 	src/plan/cost.c src/plan/cost.def src/plan/cost.h \
 	src/plan/draft.c src/plan/draft.h \
+	src/plan/explain.c \
 	src/plan/figure1.c src/plan/figure1.h \
 	src/plan/first_fit.h \
 	src/plan/interleave.c src/plan/interleave.h \
 	src/plan/layout.c src/plan/layout.h \
+	src/plan/lengths.c src/plan/lengths.h \
 	src/plan/load_core.h \
 	src/plan/memory.c src/plan/memory.h \
 	src/plan/options.c src/plan/options.def \
@@ -37,5 +39,6 @@ libhydra_plan_la_SOURCES = \
 	src/plan/shape_targets.c src/plan/shape_targets.h \
 	src/plan/shaped_pack.c src/plan/shaped_pack.h \
 	src/plan/shard.c src/plan/shard.h \
+	src/plan/stats.c \
 	src/plan/targets.c src/plan/targets.h \
 	src/plan/view.c

@@ -5,6 +5,8 @@ hydra_dcp_SOURCES = \
 	src/tools/plan_pictures.c src/tools/plan_pictures.h \
 	src/tools/bench.def \
 	src/tools/cmd_bench.c \
+	src/tools/cmd_plan.c \
+	src/tools/plan_table.c src/tools/plan_table.h \
 	src/tools/commands.def src/tools/commands.h \
 	src/tools/main.c \
 	src/tools/options.c src/tools/options.h
