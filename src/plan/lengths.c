@@ -40,7 +40,8 @@ int hydra_lengths_read(const char *path, int64_t **lengths, int64_t *ndocs)
     for (int64_t number = 1; fgets(line, sizeof line, file) != NULL; number++) {
         int64_t length;
 
-        HYDRA_REQUIRE(strlen(line) + 1 < sizeof line, HYDRA_ERR_FORMAT, "%s:%" PRId64 ": the line is too long", path, number);
+        HYDRA_REQUIRE(strlen(line) + 1 < sizeof line, HYDRA_ERR_FORMAT, "%s:%" PRId64 ": the line is too long", path,
+                      number);
         HYDRA_TRY(parse_line(path, number, line, &length));
         if (length < 0)
             continue;

@@ -65,9 +65,9 @@ static void finish(const struct hydra_schedule *s, const struct slot_sum *slots,
 
     for (int64_t i = 0; i < s->ndocs; i++) {
         total += (double)hydra_schedule_weight(s, i);
-        stats->padded_tokens += s->options.padding ? (double)hydra_padded_tokens(s->pool, s->options.tensor_parallel,
-                                                                                 s->lengths[i])
-                                                   : (double)s->lengths[i];
+        stats->padded_tokens += s->options.padding
+                                    ? (double)hydra_padded_tokens(s->pool, s->options.tensor_parallel, s->lengths[i])
+                                    : (double)s->lengths[i];
     }
     for (int level = 0; level < 64; level++) {
         busy += stats->degree_share[level];
@@ -88,7 +88,8 @@ int Hydra_Schedule_stats_get(Hydra_Schedule schedule, Hydra_Schedule_stats *stat
     int status = HYDRA_SUCCESS;
 
     hydra_error_clear();
-    HYDRA_REQUIRE(schedule != NULL && stats != NULL, HYDRA_ERR_ARG, "Hydra_Schedule_stats_get: schedule or stats is NULL");
+    HYDRA_REQUIRE(schedule != NULL && stats != NULL, HYDRA_ERR_ARG,
+                  "Hydra_Schedule_stats_get: schedule or stats is NULL");
     slots = hydra_calloc(schedule->pool, sizeof *slots);
     HYDRA_REQUIRE(slots != NULL, HYDRA_ERR_NOMEM, "sums of %" PRId64 " slots", schedule->pool);
     made.pool = schedule->pool;

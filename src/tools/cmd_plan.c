@@ -1,6 +1,5 @@
 /* cmd_plan.c: hydra-dcp plan: plan a batch for any pool, on this machine, and say how good the plan is. */
 #include <inttypes.h>
-#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include "plan/figure1.h"
 #include "plan/lengths.h"
 #include "plan/policy.h"
+#include "plan/schedule.h"
 #include "tools/commands.h"
 #include "tools/plan_table.h"
 
@@ -154,8 +154,10 @@ static int plan_one(const struct request *r, Hydra_Plan_options *options, int po
     *plan = (struct tool_plan){.name = Hydra_Policy_name(policy)};
     status = Hydra_Plan_serial(r->pool, ndocs, lengths, options, &plan->schedule);
     plan->planning_seconds = now() - start;
-    if (status == HYDRA_SUCCESS)
+    if (status == HYDRA_SUCCESS) {
+        plan->name = Hydra_Policy_name(plan->schedule->options.policy); /* what "default" stands for */
         return Hydra_Schedule_stats_get(plan->schedule, &plan->stats);
+    }
     Hydra_Error_detail(outcome->failure, sizeof outcome->failure);
     return all && status == HYDRA_ERR_INFEASIBLE ? HYDRA_SUCCESS : status;
 }
@@ -207,9 +209,8 @@ static int draw(const struct request *r, int count, const struct tool_outcome *o
     for (int i = 0; i < count; i++)
         if (outcomes[i].plan.schedule != NULL)
             plans[drawn++] = outcomes[i].plan;
-    return drawn == 0 || (r->svg == NULL && r->html == NULL)
-               ? HYDRA_SUCCESS
-               : tool_plan_pictures(drawn, plans, NULL, r->svg, r->html);
+    return drawn == 0 || (r->svg == NULL && r->html == NULL) ? HYDRA_SUCCESS
+                                                             : tool_plan_pictures(drawn, plans, NULL, r->svg, r->html);
 }
 
 static int show(const struct request *r, int count, const struct tool_outcome *outcomes, bool all)
@@ -236,8 +237,18 @@ fail:
 
 int hydra_cmd_plan(int argc, char **argv)
 {
-    struct request r = {.policy = "default", .mask = "causal", .factor = "paper", .cap = "balanced", .transport = "both",
-                        .align = 1, .min_degree = 1, .window = 4096, .stages = 1, .chunks = 1, .tensor = 1, .threads = 1};
+    struct request r = {.policy = "default",
+                        .mask = "causal",
+                        .factor = "paper",
+                        .cap = "balanced",
+                        .transport = "both",
+                        .align = 1,
+                        .min_degree = 1,
+                        .window = 4096,
+                        .stages = 1,
+                        .chunks = 1,
+                        .tensor = 1,
+                        .threads = 1};
     Hydra_Plan_options options = HYDRA_PLAN_OPTIONS_INIT;
     struct tool_outcome *outcomes = hydra_calloc(HYDRA_POLICY_COUNT, sizeof *outcomes);
     int64_t *lengths = NULL, ndocs = 0;

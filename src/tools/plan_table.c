@@ -17,7 +17,8 @@ void tool_plan_print_one(const struct tool_plan *plan)
     printf("microbatches          %" PRId64 ", %" PRId64 " groups\n", s->microbatches, s->groups);
     printf("greatest degree       %" PRId64 "\n", s->greatest_degree);
     printf("load max/mean         %.4f   (per slot, over the iteration)\n", s->load_imbalance);
-    printf("critical load         %.4f   (sum over microbatches of the greatest load, over sum(w)/G)\n", s->critical_ratio);
+    printf("critical load         %.4f   (sum over microbatches of the greatest load, over sum(w)/G)\n",
+           s->critical_ratio);
     printf("load of a slot        %.6g at most, %.6g on average, in one microbatch\n", s->load_max, s->load_mean);
     printf("tokens max/mean       %.4f   (per slot, over the iteration)\n", s->token_imbalance);
     printf("tokens of a slot      %.0f at most, %.1f on average, in one microbatch\n", s->token_max, s->token_mean);
@@ -31,8 +32,7 @@ void tool_plan_print_one(const struct tool_plan *plan)
     printf("degrees               share of slots\n");
     for (int level = 0; level < 64; level++)
         if (s->degree_share[level] > 0)
-            printf("  %-19" PRId64 " %.2f %%\n", (int64_t)1 << level,
-                   100 * s->degree_share[level]);
+            printf("  %-19" PRId64 " %.2f %%\n", (int64_t)1 << level, 100 * s->degree_share[level]);
 }
 
 void tool_plan_print_rows(int count, const struct tool_outcome outcomes[], bool with_times)
@@ -58,7 +58,8 @@ void tool_plan_print_rows(int count, const struct tool_outcome outcomes[], bool 
     }
 }
 
-/* A JSON string of one of our own sentences: quotes and backslashes are all that needs care; control bytes become spaces. */
+/* A JSON string of one of our own sentences: quotes and backslashes are all that needs care; control bytes become
+ * spaces. */
 static void print_string(const char *text)
 {
     putchar('"');
@@ -77,9 +78,10 @@ static void print_plan(const struct tool_plan *plan)
     bool first = true;
 
     Hydra_Schedule_hash(plan->schedule, &hash);
-    printf("\"pool\": %" PRId64 ", \"documents\": %" PRId64 ", \"tokens\": %" PRId64 ", ", s->pool, s->documents, s->tokens);
-    printf("\"microbatches\": %" PRId64 ", \"groups\": %" PRId64 ", \"greatest_degree\": %" PRId64 ", ", s->microbatches,
-           s->groups, s->greatest_degree);
+    printf("\"pool\": %" PRId64 ", \"documents\": %" PRId64 ", \"tokens\": %" PRId64 ", ", s->pool, s->documents,
+           s->tokens);
+    printf("\"microbatches\": %" PRId64 ", \"groups\": %" PRId64 ", \"greatest_degree\": %" PRId64 ", ",
+           s->microbatches, s->groups, s->greatest_degree);
 #define FIGURE(name) printf("\"" #name "\": %.17g, ", s->name)
     FIGURE(load_mean);
     FIGURE(load_max);
@@ -93,7 +95,8 @@ static void print_plan(const struct tool_plan *plan)
     FIGURE(padded_tokens);
     FIGURE(predicted_seconds);
 #undef FIGURE
-    printf("\"planning_seconds\": %.9g, \"hash\": \"%016" PRIx64 "\", \"degree_share\": {", plan->planning_seconds, hash);
+    printf("\"planning_seconds\": %.9g, \"hash\": \"%016" PRIx64 "\", \"degree_share\": {", plan->planning_seconds,
+           hash);
     for (int level = 0; level < 63; level++)
         if (s->degree_share[level] > 0) {
             printf("%s\"%" PRId64 "\": %.17g", first ? "" : ", ", (int64_t)1 << level, s->degree_share[level]);

@@ -1,1 +1,3 @@
 # tests of src/tools
+TESTS += tests/tools/plan.sh
+dist_check_SCRIPTS += tests/tools/plan.sh
