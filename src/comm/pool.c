@@ -138,6 +138,7 @@ int hydra_pool_create(MPI_Comm from, const struct hydra_pool_settings *settings,
     HYDRA_REQUIRE(made != NULL, HYDRA_ERR_NOMEM, "a pool");
     made->comm = made->peers = MPI_COMM_NULL;
     made->timeout = settings->timeout;
+    made->next_tag = HYDRA_POOL_FIRST_TAG;
     HYDRA_TRY(hydra_comm_duplicate(caller, "Hydra_Init: duplicating the communicator", &made->comm));
     HYDRA_TRY_MPI(MPI_Comm_size(made->comm, &made->size));
     HYDRA_TRY_MPI(MPI_Comm_rank(made->comm, &made->rank));

@@ -11,6 +11,8 @@
 #include "base/counters.h"
 #include "topo/place.h"
 
+enum { HYDRA_POOL_ALARM_TAG = 1, HYDRA_POOL_FIRST_TAG = 2 }; /* tags on hydra_pool.comm */
+
 struct hydra_pool {
     MPI_Comm comm;         /* ours, ranks as in the caller's communicator; errors return */
     MPI_Comm peers;        /* ours: ranks of other pools that hold the same tokens; MPI_COMM_NULL: none */
@@ -27,6 +29,7 @@ struct hydra_pool {
     bool broken;           /* an operation failed here or elsewhere: only Hydra_Finalize may follow */
     double timeout;        /* s */
     struct hydra_counters counters;
+    int next_tag;          /* on comm, for what transports tell each other; taken collectively */
     struct hydra_alarm *alarm; /* pool.c */
 };
 

@@ -97,6 +97,8 @@ static void pause_for(double seconds)
         for (struct hydra_driver *driver = drivers; driver != NULL && nfiles < MOST_FILES; driver = driver->next) {
             int file = driver->arm == NULL ? -1 : driver->arm(driver->state);
 
+            if (file == HYDRA_DRIVER_BUSY)
+                longest.tv_nsec = 0;
             if (file >= 0)
                 files[nfiles++] = (struct pollfd){.fd = file, .events = POLLIN};
         }

@@ -48,8 +48,10 @@ int hydra_wait_mpi(struct hydra_wait *wait, MPI_Request *request, MPI_Status *mp
 void hydra_progress(void);
 
 /* A transport's driver: registered at create, removed at destroy. drive returns how many events it handled. arm (optional)
- * returns a file that becomes readable at the next event, -1 when there is work already or no such file. Both are called
+ * returns a file that becomes readable at the next event, -1 when there is none, HYDRA_DRIVER_BUSY when there is work
+ * already. Both are called
  * under the progress lock, which a transport also holds where it touches what they touch. */
+enum { HYDRA_DRIVER_BUSY = -2 };
 struct hydra_driver {
     int (*drive)(void *state);
     int (*arm)(void *state);

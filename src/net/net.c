@@ -11,7 +11,7 @@
 #include "net/transports.h"
 
 /* Best first by intent; scores decide. */
-static const struct hydra_net_ops *const transports[] = {&hydra_net_null, &hydra_net_mpi, &hydra_net_delay};
+static const struct hydra_net_ops *const transports[] = {&hydra_net_null, &hydra_net_ucx, &hydra_net_mpi, &hydra_net_delay};
 enum { TRANSPORTS = sizeof transports / sizeof transports[0] };
 
 const struct hydra_net_ops *hydra_net_at(int index)
