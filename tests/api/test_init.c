@@ -163,11 +163,11 @@ static bool overlapping_contexts(void)
  * so it is many for few ranks alone. */
 static bool many_contexts(void)
 {
-    int count = mpi_tap_size <= 2 ? 300 : 5;
+    int count = mpi_tap_size <= 2 ? 150 : 3;
     bool good = true;
 
     for (int i = 0; good && i < count; i++) {
-        Hydra_Context context = HYDRA_CONTEXT_NULL;
+            Hydra_Context context = HYDRA_CONTEXT_NULL;
 
         good &= TAP_CHECK(Hydra_Init(MPI_COMM_WORLD, NULL, &context) == HYDRA_SUCCESS, "context %d: %s", i, detail());
         good &= TAP_CHECK(Hydra_Finalize(&context) == HYDRA_SUCCESS, "context %d: %s", i, detail());
