@@ -117,7 +117,7 @@ static void append(char *text, size_t len, const char *format, ...)
 static void append_closest(const struct hydra_report *report, char *text, size_t len)
 {
     const struct hydra_policy_result *best = NULL;
-    const char *joint = "; against ";
+    const char *joint = ". Others: ";
 
     for (int i = 0; i < report->npolicies; i++)
         if (report->policies[i].stats != NULL &&
@@ -125,14 +125,14 @@ static void append_closest(const struct hydra_report *report, char *text, size_t
             best = &report->policies[i];
     if (best == NULL)
         return;
-    append(text, len, "%s: the fullest slots of its microbatches add up to %s of an even share", best->name,
-           hydra_words_share(best->stats->critical_ratio).text);
+    append(text, len, "%s is the most even: the fullest slots of its microbatches add up to %s of an even share",
+           best->name, hydra_words_share(best->stats->critical_ratio).text);
     for (int i = 0; i < report->npolicies; i++) {
         const struct hydra_policy_result *policy = &report->policies[i];
 
         if (policy == best || policy->stats == NULL)
             continue;
-        append(text, len, "%s%s of %s", joint, hydra_words_share(policy->stats->critical_ratio).text, policy->name);
+        append(text, len, "%s%s %s", joint, policy->name, hydra_words_share(policy->stats->critical_ratio).text);
         joint = ", ";
     }
     append(text, len, ".");

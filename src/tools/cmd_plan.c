@@ -1,5 +1,6 @@
 /* cmd_plan.c: hydra-dcp plan: plan a batch for any pool, on this machine, and say how good the plan is. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,11 +19,14 @@
 
 static const char usage[] =
     "usage: hydra-dcp plan --lengths FILE|- --pool G --budget B [options]\n"
+    "       hydra-dcp plan --load FILE [--html FILE ...]\n"
     "Plan one batch of documents and print the plan's figures. One length a line; # begins a comment.";
 
 /* What the command line says, in the types of the option table. */
 struct request {
-    const char *lengths, *policy, *mask, *factor, *cap, *transport, *save, *svg, *html;
+    const char *lengths, *load, *policy, *mask, *factor, *cap, *transport, *save, *svg, *html;
+    char command[TOOL_COMMAND_LINE], files[4096];
+    bool all;
     int64_t pool, budget, draw, align, min_degree, max_degree, heads, kv_heads, window, sink;
     int64_t stages, chunks, tensor, expert, threads, seed;
     double theta_over_c;
@@ -43,6 +47,8 @@ static int read_request(int argc, char **argv, struct request *r, bool *done)
     const struct tool_option options[] = {
         {"lengths", TOOL_STRING, &r->lengths, "FILE", "document lengths; - is standard input", 0, 0},
         {"draw", TOOL_INT, &r->draw, "K", "instead: draw K x G x B tokens from HyDra's Figure 1", 0, 1e6},
+        {"load", TOOL_STRING, &r->load, "FILES", "instead of planning: schedules that were saved, commas between", 0,
+         0},
         {"pool", TOOL_INT, &r->pool, "G", "ranks that context and data parallelism share; required", 1, 1 << 24},
         {"budget", TOOL_INT, &r->budget, "B", "most tokens a rank holds in one microbatch; required", 1, huge},
         {"policy", TOOL_STRING, &r->policy, "NAME", "policy, or all for a table of every one", 0, 0},
@@ -75,6 +81,7 @@ static int read_request(int argc, char **argv, struct request *r, bool *done)
         {NULL, TOOL_FLAG, NULL, NULL, NULL, 0, 0},
     };
 
+    tool_command_line(argc, argv, r->command);
     return tool_options_read(argc, argv, usage, options, done);
 }
 
@@ -183,6 +190,59 @@ fail:
     return status;
 }
 
+/* Schedules from files instead of plans. files [in,out] cut at its commas; names of several are their files. */
+static int load_all(char *files, struct tool_outcome *outcomes, int *count)
+{
+    char *rest = files;
+    bool several = strchr(files, ',') != NULL;
+    int status = HYDRA_SUCCESS;
+
+    while (rest != NULL) {
+        struct tool_plan *plan = &outcomes[*count].plan;
+        const char *file = strsep(&rest, ",");
+
+        HYDRA_REQUIRE(*count < HYDRA_POLICY_COUNT, HYDRA_ERR_ARG, "--load: more than %d files", HYDRA_POLICY_COUNT);
+        HYDRA_TRY(Hydra_Schedule_load(file, &plan->schedule));
+        (*count)++;
+        plan->name = several ? file : Hydra_Policy_name(plan->schedule->options.policy);
+        plan->planning_seconds = NAN;
+        HYDRA_TRY(Hydra_Schedule_stats_get(plan->schedule, &plan->stats));
+    }
+
+fail:
+    return status;
+}
+
+/* What the options ask for: one plan, every policy's, or schedules from files. */
+static int get_plans(struct request *r, struct tool_outcome *outcomes, int *count)
+{
+    Hydra_Plan_options options = HYDRA_PLAN_OPTIONS_INIT;
+    int64_t *lengths = NULL, ndocs = 0;
+    int policy = 0, status = HYDRA_SUCCESS;
+
+    if (r->load != NULL) {
+        HYDRA_REQUIRE(r->lengths == NULL && r->draw == 0 && r->pool == 0, HYDRA_ERR_ARG,
+                      "--load goes without --lengths, --draw and --pool: the schedule has them");
+        snprintf(r->files, sizeof r->files, "%s", r->load);
+        HYDRA_REQUIRE(strlen(r->load) < sizeof r->files, HYDRA_ERR_ARG, "--load: longer than %zu bytes",
+                      sizeof r->files);
+        return load_all(r->files, outcomes, count);
+    }
+    HYDRA_TRY(make_options(r, &options));
+    if (!r->all)
+        HYDRA_TRY(Hydra_Policy_from_name(r->policy, &policy));
+    HYDRA_TRY(r->lengths != NULL ? hydra_lengths_read(r->lengths, &lengths, &ndocs)
+                                 : hydra_figure1_draw(r->pool, r->draw, r->budget, &lengths, &ndocs));
+    if (r->all)
+        HYDRA_TRY(plan_all(r, &options, ndocs, lengths, outcomes, count));
+    else
+        HYDRA_TRY(plan_one(r, &options, policy, ndocs, lengths, false, &outcomes[(*count)++]));
+
+fail:
+    hydra_free(lengths);
+    return status;
+}
+
 static int print_explanation(const struct tool_plan *plan)
 {
     size_t needed = 0;
@@ -209,18 +269,19 @@ static int draw(const struct request *r, int count, const struct tool_outcome *o
     for (int i = 0; i < count; i++)
         if (outcomes[i].plan.schedule != NULL)
             plans[drawn++] = outcomes[i].plan;
-    return drawn == 0 || (r->svg == NULL && r->html == NULL) ? HYDRA_SUCCESS
-                                                             : tool_plan_pictures(drawn, plans, NULL, r->svg, r->html);
+    return drawn == 0 || (r->svg == NULL && r->html == NULL)
+               ? HYDRA_SUCCESS
+               : tool_plan_pictures(drawn, plans, r->command, r->svg, r->html);
 }
 
-static int show(const struct request *r, int count, const struct tool_outcome *outcomes, bool all)
+static int show(const struct request *r, int count, const struct tool_outcome *outcomes)
 {
     bool quiet = (r->svg != NULL && strcmp(r->svg, "-") == 0) || (r->html != NULL && strcmp(r->html, "-") == 0);
     int status = HYDRA_SUCCESS;
 
     if (r->json && !quiet)
         tool_plan_print_json(count, outcomes);
-    else if (all && !quiet)
+    else if ((r->all || count > 1) && !quiet)
         tool_plan_print_rows(count, outcomes, false);
     else if (!quiet)
         tool_plan_print_one(&outcomes[0].plan);
@@ -249,11 +310,9 @@ int hydra_cmd_plan(int argc, char **argv)
                         .chunks = 1,
                         .tensor = 1,
                         .threads = 1};
-    Hydra_Plan_options options = HYDRA_PLAN_OPTIONS_INIT;
     struct tool_outcome *outcomes = hydra_calloc(HYDRA_POLICY_COUNT, sizeof *outcomes);
-    int64_t *lengths = NULL, ndocs = 0;
-    int policy = 0, count = 0, status = HYDRA_SUCCESS;
-    bool done, all;
+    int count = 0, status = HYDRA_SUCCESS;
+    bool done;
 
     HYDRA_REQUIRE(outcomes != NULL, HYDRA_ERR_NOMEM, "outcomes of %d policies", HYDRA_POLICY_COUNT);
     HYDRA_TRY(read_request(argc, argv, &r, &done));
@@ -261,23 +320,14 @@ int hydra_cmd_plan(int argc, char **argv)
         hydra_free(outcomes);
         return 0;
     }
-    HYDRA_TRY(make_options(&r, &options));
-    all = strcmp(r.policy, "all") == 0;
-    HYDRA_REQUIRE(!all || r.save == NULL, HYDRA_ERR_ARG, "--save needs one policy");
-    if (!all)
-        HYDRA_TRY(Hydra_Policy_from_name(r.policy, &policy));
-    HYDRA_TRY(r.lengths != NULL ? hydra_lengths_read(r.lengths, &lengths, &ndocs)
-                                : hydra_figure1_draw(r.pool, r.draw, r.budget, &lengths, &ndocs));
-    if (all)
-        HYDRA_TRY(plan_all(&r, &options, ndocs, lengths, outcomes, &count));
-    else
-        HYDRA_TRY(plan_one(&r, &options, policy, ndocs, lengths, false, &outcomes[count++]));
-    HYDRA_TRY(show(&r, count, outcomes, all));
+    r.all = strcmp(r.policy, "all") == 0;
+    HYDRA_REQUIRE(r.save == NULL || !(r.all || r.load != NULL), HYDRA_ERR_ARG, "--save needs one policy and no --load");
+    HYDRA_TRY(get_plans(&r, outcomes, &count));
+    HYDRA_TRY(show(&r, count, outcomes));
 
 fail:
     for (int i = 0; outcomes != NULL && i < count; i++)
         Hydra_Schedule_free(&outcomes[i].plan.schedule);
     hydra_free(outcomes);
-    hydra_free(lengths);
     return status == HYDRA_SUCCESS ? 0 : tool_fail(status);
 }

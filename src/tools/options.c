@@ -46,8 +46,8 @@ static int store(const struct tool_option *option, const char *value)
     snprintf(place, sizeof place, "--%s", option->name);
     switch (option->kind) {
     case TOOL_INT:
-        return hydra_parse_int(place, value, (int64_t)option->low, option->high >= 0x1p62 ? INT64_MAX : (int64_t)option->high,
-                               option->target);
+        return hydra_parse_int(place, value, (int64_t)option->low,
+                               option->high >= 0x1p62 ? INT64_MAX : (int64_t)option->high, option->target);
     case TOOL_DOUBLE:
         return hydra_parse_double(place, value, option->low, option->high, option->target);
     default:
@@ -70,8 +70,8 @@ int tool_options_read(int argc, char **argv, const char *usage, const struct too
             *done = true;
             return HYDRA_SUCCESS;
         }
-        HYDRA_REQUIRE(strncmp(argv[i], "--", 2) == 0, HYDRA_ERR_ARG, "'%s' is not an option of %s (see --help)", argv[i],
-                      argv[0]);
+        HYDRA_REQUIRE(strncmp(argv[i], "--", 2) == 0, HYDRA_ERR_ARG, "'%s' is not an option of %s (see --help)",
+                      argv[i], argv[0]);
         option = find(options, argv[i] + 2);
         HYDRA_REQUIRE(option != NULL, HYDRA_ERR_ARG, "%s has no option '%s' (see --help)", argv[0], argv[i]);
         value = strchr(argv[i], '=');
@@ -90,8 +90,21 @@ fail:
     return status;
 }
 
+void tool_command_line(int argc, char **argv, char text[TOOL_COMMAND_LINE])
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=,./+:%@";
+    size_t used = (size_t)snprintf(text, TOOL_COMMAND_LINE, "hydra-dcp");
+
+    for (int i = 0; i < argc && used < TOOL_COMMAND_LINE; i++) {
+        const char *quote = argv[i][0] != '\0' && argv[i][strspn(argv[i], plain)] == '\0' ? "" : "'";
+
+        used += (size_t)snprintf(text + used, TOOL_COMMAND_LINE - used, " %s%s%s", quote, argv[i], quote);
+    }
+}
+
 int tool_fail(int status)
 {
-    fprintf(stderr, "hydra-dcp: %s\n", hydra_error_detail()[0] != '\0' ? hydra_error_detail() : Hydra_Error_string(status));
+    fprintf(stderr, "hydra-dcp: %s\n",
+            hydra_error_detail()[0] != '\0' ? hydra_error_detail() : Hydra_Error_string(status));
     return status == HYDRA_ERR_ARG || status == HYDRA_ERR_FORMAT ? 2 : 1;
 }

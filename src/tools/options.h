@@ -26,6 +26,10 @@ struct tool_command {
  * Returns HYDRA_SUCCESS or an error whose detail names the option. No positional arguments are taken. */
 int tool_options_read(int argc, char **argv, const char *usage, const struct tool_option *options, bool *done);
 
+/* The command line as it was typed, quoted where a shell would need it; cut when longer. */
+enum { TOOL_COMMAND_LINE = 1024 };
+void tool_command_line(int argc, char **argv, char text[TOOL_COMMAND_LINE]);
+
 /* Print "hydra-dcp: <detail>" to stderr and return an exit status of 2 for bad input, 1 for everything else. */
 int tool_fail(int status);
 

@@ -8,7 +8,7 @@ struct tool_plan {
     const char *name; /* policy, or file that it was loaded from */
     Hydra_Schedule schedule;
     Hydra_Schedule_stats stats;
-    double planning_seconds; /* NAN: not measured */
+    double planning_seconds; /* NAN: not measured, since it was read from a file */
 };
 
 /* Draw the plans of one batch as SVG (grids) and as HTML (the whole report). svg, html: paths, "-" standard output, or

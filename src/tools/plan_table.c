@@ -1,5 +1,6 @@
 /* plan_table.c: the figures of plans, as a table for people and as JSON for programs. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -27,7 +28,8 @@ void tool_plan_print_one(const struct tool_plan *plan)
         printf("padded tokens         %.3f x\n", s->padded_tokens / (double)s->tokens);
     if (s->predicted_seconds > 0)
         printf("predicted iteration   %.6g s\n", s->predicted_seconds);
-    printf("planning time         %.3f ms\n", 1e3 * plan->planning_seconds);
+    if (!isnan(plan->planning_seconds))
+        printf("planning time         %.3f ms\n", 1e3 * plan->planning_seconds);
     printf("hash                  %016" PRIx64 "\n", hash);
     printf("degrees               share of slots\n");
     for (int level = 0; level < 64; level++)
@@ -54,7 +56,10 @@ void tool_plan_print_rows(int count, const struct tool_outcome outcomes[], bool 
                100 * s->idle_share);
         if (with_times)
             printf("%12.6g ", s->predicted_seconds);
-        printf("%12.3f\n", 1e3 * plan->planning_seconds);
+        if (isnan(plan->planning_seconds))
+            printf("%12s\n", "-");
+        else
+            printf("%12.3f\n", 1e3 * plan->planning_seconds);
     }
 }
 
@@ -95,8 +100,9 @@ static void print_plan(const struct tool_plan *plan)
     FIGURE(padded_tokens);
     FIGURE(predicted_seconds);
 #undef FIGURE
-    printf("\"planning_seconds\": %.9g, \"hash\": \"%016" PRIx64 "\", \"degree_share\": {", plan->planning_seconds,
-           hash);
+    if (!isnan(plan->planning_seconds))
+        printf("\"planning_seconds\": %.9g, ", plan->planning_seconds);
+    printf("\"hash\": \"%016" PRIx64 "\", \"degree_share\": {", hash);
     for (int level = 0; level < 63; level++)
         if (s->degree_share[level] > 0) {
             printf("%s\"%" PRId64 "\": %.17g", first ? "" : ", ", (int64_t)1 << level, s->degree_share[level]);
