@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "base/bits.h"
 #include "base/error.h"
 #include "base/memory.h"
 
@@ -50,18 +51,16 @@ static int64_t draw_length(uint64_t *state)
     return power_above((int)(place >> 32), (place & 0xffffffffu) >> 16);
 }
 
-int hydra_figure1_draw(int64_t pool, int64_t multiple, int64_t budget, int64_t **lengths, int64_t *ndocs)
+int hydra_figure1_sample(uint64_t seed, int64_t tokens, int64_t longest, int64_t **lengths, int64_t *ndocs)
 {
-    uint64_t state = 0x9E3779B97F4A7C15ull + (uint64_t)pool;
-    int64_t left, count = 0, capacity = 1024, *drawn = hydra_calloc(capacity, sizeof *drawn);
+    uint64_t state = seed;
+    int64_t left = tokens, count = 0, capacity = 1024, *drawn = hydra_calloc(capacity, sizeof *drawn);
     int status = HYDRA_SUCCESS;
 
-    HYDRA_REQUIRE(pool >= 1 && multiple >= 1 && budget >= 1 && !__builtin_mul_overflow(pool, multiple, &left) &&
-                      !__builtin_mul_overflow(left, budget, &left),
-                  HYDRA_ERR_ARG, "%" PRId64 " x %" PRId64 " x %" PRId64 " is no count of tokens", multiple, pool,
-                  budget);
+    HYDRA_REQUIRE(seed != 0 && tokens >= 0 && longest >= 1, HYDRA_ERR_ARG,
+                  "cannot draw %" PRId64 " tokens in documents up to %" PRId64, tokens, longest);
     while (left > 0 && drawn != NULL) {
-        int64_t length = draw_length(&state);
+        int64_t length = hydra_min(draw_length(&state), longest);
 
         if (count == capacity) {
             int64_t *grown = hydra_resize(drawn, capacity += capacity / 2, sizeof *drawn);
@@ -69,7 +68,7 @@ int hydra_figure1_draw(int64_t pool, int64_t multiple, int64_t budget, int64_t *
             HYDRA_REQUIRE(grown != NULL, HYDRA_ERR_NOMEM, "%" PRId64 " drawn lengths", capacity);
             drawn = grown;
         }
-        drawn[count++] = length < left ? length : left;
+        drawn[count++] = hydra_min(length, left);
         left -= drawn[count - 1];
     }
     HYDRA_REQUIRE(drawn != NULL, HYDRA_ERR_NOMEM, "drawn lengths");
@@ -80,4 +79,15 @@ int hydra_figure1_draw(int64_t pool, int64_t multiple, int64_t budget, int64_t *
 fail:
     hydra_free(drawn);
     return status;
+}
+
+int hydra_figure1_draw(int64_t pool, int64_t multiple, int64_t budget, int64_t **lengths, int64_t *ndocs)
+{
+    int64_t tokens;
+
+    if (pool < 1 || multiple < 1 || budget < 1 || __builtin_mul_overflow(pool, multiple, &tokens) ||
+        __builtin_mul_overflow(tokens, budget, &tokens))
+        return hydra_error(HYDRA_ERR_ARG, "%" PRId64 " x %" PRId64 " x %" PRId64 " is no count of tokens", multiple, pool,
+                           budget);
+    return hydra_figure1_sample(0x9E3779B97F4A7C15ull + (uint64_t)pool, tokens, INT64_MAX, lengths, ndocs);
 }
