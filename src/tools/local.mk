@@ -8,6 +8,7 @@ hydra_dcp_SOURCES = \
 	src/tools/cmd_bench.c \
 	src/tools/cmd_plan.c \
 	src/tools/plan_table.c src/tools/plan_table.h \
+	src/tools/cmd_sim.c \
 	src/tools/commands.def src/tools/commands.h \
 	src/tools/main.c \
 	src/tools/options.c src/tools/options.h
