@@ -9,22 +9,20 @@
 #include "base/sort.h"
 
 /* A shelf keeps cells by room in buckets of equal width; a bit per bucket finds the next one that is not empty. */
-enum { BUCKETS = 1024, SHELF_LOOKS = 16, LEVELS_TRIED = 4, SLOWEST_AMONG = 64 };
+enum { BUCKETS = 1024, SHELF_LOOKS = 16, LEVELS_TRIED = 4, DEARER = 8, SLOWEST_AMONG = 64 };
 
 struct hydra_pack_shelf {
     int32_t head[BUCKETS]; /* first cell of the ring, -1: none */
     uint64_t used[BUCKETS / 64];
 };
 
-/* The last two shelves: all cells by time, and those whose tokens ran short by tokens. */
-static int time_shelf(const struct hydra_pack *pack)
-{
-    return pack->batch->nlevels;
-}
+/* Shelves after the levels': where short documents cost little more than alone, where they pay for communication (both
+ * by time), and cells whose tokens ran short, by tokens. */
+enum { CHEAP, DEAR, DRAINED, MORE_SHELVES };
 
-static int token_shelf(const struct hydra_pack *pack)
+static int more_shelf(const struct hydra_pack *pack, int which)
 {
-    return pack->batch->nlevels + 1;
+    return pack->batch->nlevels + which;
 }
 
 int64_t hydra_pack_time(const struct hydra_pack_level *level, hydra_weight weight, int64_t tokens)
@@ -130,7 +128,7 @@ static int shelf_greatest(const struct hydra_pack_shelf *s)
 
 static void shelves_empty(struct hydra_pack *pack)
 {
-    for (int i = 0; i < pack->batch->nlevels + 2; i++) {
+    for (int i = 0; i < pack->batch->nlevels + MORE_SHELVES; i++) {
         memset(pack->shelves[i].head, 0xff, sizeof pack->shelves[i].head);
         memset(pack->shelves[i].used, 0, sizeof pack->shelves[i].used);
     }
@@ -148,7 +146,7 @@ int hydra_pack_make(const struct hydra_pack_batch *batch, int64_t microbatches, 
     pack->free_slots = hydra_calloc(microbatches, sizeof *pack->free_slots);
     pack->cells = hydra_alloc(pack->capacity, sizeof *pack->cells);
     pack->cell_of = hydra_alloc(batch->ndocs, sizeof *pack->cell_of);
-    pack->shelves = hydra_alloc(batch->nlevels + 2, sizeof *pack->shelves);
+    pack->shelves = hydra_alloc(batch->nlevels + MORE_SHELVES, sizeof *pack->shelves);
     HYDRA_REQUIRE(pack->caps != NULL && pack->order != NULL && pack->free_slots != NULL && pack->cells != NULL &&
                       pack->cell_of != NULL && pack->shelves != NULL,
                   HYDRA_ERR_NOMEM, "packing of %lld groups", (long long)pack->capacity);
@@ -231,8 +229,11 @@ static int32_t best_fit(const struct hydra_pack *pack, int level, const struct h
                         int64_t *left)
 {
     const struct hydra_pack_shelf *shelf = &pack->shelves[level];
-    /* The document adds at least its attention time. */
-    int64_t from = hydra_rate_apply(pack->batch->levels[level].load, document->weight) >> pack->shift;
+    const struct hydra_pack_level *rates = &pack->batch->levels[level];
+    /* The document adds at least this, the ring set apart. */
+    int64_t from = (hydra_rate_apply(rates->load, document->weight) +
+                    hydra_rate_apply(rates->token, (hydra_weight)document->tokens)) >>
+                   pack->shift;
     int looks = SHELF_LOOKS;
 
     while (from < BUCKETS && (from = shelf_at_least(shelf, (int)from)) < BUCKETS) {
@@ -299,21 +300,29 @@ static int32_t open_giant(struct hydra_pack *pack, const struct hydra_pack_docum
     return -1;
 }
 
-/* Room in time and tokens, over all slots, for the short documents and a little more. */
+/* Room, in time and tokens, for the short documents and a little more: tokens bound the time they can fill. */
 static bool room_for_short(const struct hydra_pack *pack)
 {
     const struct hydra_pack_batch *batch = pack->batch;
+    /* ps * slots that a token takes on average, in 256ths */
+    __int128 rate = batch->short_tokens == 0 ? 0 : (__int128)batch->short_work * 256 / batch->short_tokens;
     __int128 work = 0, tokens = 0;
 
     for (int64_t m = 0; m < pack->microbatches; m++) {
-        work += (__int128)pack->caps[m] * pack->free_slots[m];
-        tokens += (__int128)batch->budget * pack->free_slots[m];
+        __int128 time = (__int128)pack->caps[m] * pack->free_slots[m];
+        __int128 held = (__int128)batch->budget * pack->free_slots[m];
+
+        tokens += held;
+        work += time < held * rate / 256 ? time : held * rate / 256;
     }
     for (int64_t c = 0; c < pack->ncells; c++) {
         const struct hydra_pack_cell *cell = &pack->cells[c];
+        __int128 time =
+            (__int128)hydra_max(0, pack->caps[cell->microbatch] - cell->time) * batch->levels[cell->level].size;
+        __int128 held = cell_token_room(pack, cell);
 
-        work += (__int128)hydra_max(0, pack->caps[cell->microbatch] - cell->time) * batch->levels[cell->level].size;
-        tokens += cell_token_room(pack, cell);
+        tokens += held;
+        work += time < held * rate / 256 ? time : held * rate / 256;
     }
     return work >= (__int128)batch->short_work + batch->short_work / 100 && tokens >= batch->short_tokens;
 }
@@ -342,6 +351,10 @@ bool hydra_pack_long(struct hydra_pack *pack, const int64_t *caps)
             cell = open_within_cap(pack, document, level, &first);
         else
             cell = open_giant(pack, document);
+        /* A gap in a group far larger is better than no place. */
+        for (int l = level + LEVELS_TRIED; cell < 0 && l < batch->nlevels; l++)
+            if ((cell = best_fit(pack, l, document, &left)) >= 0)
+                shelf_remove(pack, cell);
         if (cell < 0)
             return false;
         put(pack, d, cell);
@@ -368,24 +381,53 @@ static int token_shift(const struct hydra_pack *pack)
     return shift;
 }
 
-/* Cell for a short document: most time left, tokens permitting; cells short of tokens step aside. -1: none. */
-static int32_t roomiest(struct hydra_pack *pack, const struct hydra_pack_document *document, int shift)
+/* Where a cell waits for short documents: dear when they add more than an eighth to what they take in the least group.
+ */
+static int short_shelf(const struct hydra_pack *pack, const struct hydra_pack_cell *cell)
 {
-    struct hydra_pack_shelf *by_time = &pack->shelves[time_shelf(pack)], *by_tokens = &pack->shelves[token_shelf(pack)];
+    const struct hydra_pack_batch *batch = pack->batch;
+    const struct hydra_pack_level *base = &batch->levels[batch->first_level], *level = &batch->levels[cell->level];
+    int64_t tokens = batch->budget; /* of a probe */
+    int64_t more = hydra_pack_time(level, cell->weight, cell->tokens + tokens) - cell->time;
+    __int128 least = (__int128)(hydra_pack_time(base, 0, tokens) - hydra_pack_time(base, 0, 0)) * base->size;
+
+    return more_shelf(pack, (__int128)more * level->size > least + least / DEARER ? DEAR : CHEAP);
+}
+
+/* The cell with most time left on a shelf, tokens permitting; cells short of tokens step aside. -1: none. */
+static int32_t roomiest(struct hydra_pack *pack, int which, const struct hydra_pack_document *document, int shift)
+{
+    struct hydra_pack_shelf *shelf = &pack->shelves[more_shelf(pack, which)];
     int bucket;
 
-    while ((bucket = shelf_greatest(by_time)) >= 0) {
-        int32_t cell = by_time->head[bucket];
+    while ((bucket = shelf_greatest(shelf)) >= 0) {
+        int32_t cell = shelf->head[bucket];
 
         if (cell_token_room(pack, &pack->cells[cell]) >= document->tokens)
             return cell;
         shelf_remove(pack, cell);
-        shelf_insert(pack, cell, token_shelf(pack), cell_token_room(pack, &pack->cells[cell]) >> shift);
+        shelf_insert(pack, cell, more_shelf(pack, DRAINED), cell_token_room(pack, &pack->cells[cell]) >> shift);
     }
-    bucket = shelf_greatest(by_tokens);
-    if (bucket < 0 || cell_token_room(pack, &pack->cells[by_tokens->head[bucket]]) < document->tokens)
-        return -1;
-    return by_tokens->head[bucket];
+    return -1;
+}
+
+/* Cell for a short document: a cheap one below its cap, else the one with most time left. -1: none has the tokens. */
+static int32_t choose_for_short(struct hydra_pack *pack, const struct hydra_pack_document *document, int shift)
+{
+    const struct hydra_pack_shelf *drained = &pack->shelves[more_shelf(pack, DRAINED)];
+    int32_t cheap = roomiest(pack, CHEAP, document, shift), dear, last;
+    int bucket;
+
+    if (cheap >= 0 && pack->cells[cheap].bucket > BUCKETS / 4)
+        return cheap;
+    dear = roomiest(pack, DEAR, document, shift);
+    if (cheap >= 0 && dear >= 0)
+        return pack->cells[dear].bucket > pack->cells[cheap].bucket ? dear : cheap;
+    if (cheap >= 0 || dear >= 0)
+        return cheap >= 0 ? cheap : dear;
+    bucket = shelf_greatest(drained);
+    last = bucket < 0 ? -1 : drained->head[bucket];
+    return last >= 0 && cell_token_room(pack, &pack->cells[last]) >= document->tokens ? last : -1;
 }
 
 bool hydra_pack_short(struct hydra_pack *pack)
@@ -398,16 +440,16 @@ bool hydra_pack_short(struct hydra_pack *pack)
         while (pack->free_slots[m] >= batch->levels[batch->first_level].size)
             open_cell(pack, m, batch->first_level);
     for (int32_t cell = 0; cell < pack->ncells; cell++)
-        shelf_insert(pack, cell, time_shelf(pack), time_bucket(pack, &pack->cells[cell]));
+        shelf_insert(pack, cell, short_shelf(pack, &pack->cells[cell]), time_bucket(pack, &pack->cells[cell]));
     for (int64_t d = batch->nlong; d < batch->ndocs; d++) {
-        int32_t cell = roomiest(pack, &batch->documents[d], shift);
+        int32_t cell = choose_for_short(pack, &batch->documents[d], shift);
         struct hydra_pack_cell *it = &pack->cells[cell];
         int64_t key;
 
         if (cell < 0)
             return false;
         put(pack, d, cell);
-        key = it->shelf == time_shelf(pack) ? time_bucket(pack, it) : cell_token_room(pack, it) >> shift;
+        key = it->shelf == more_shelf(pack, DRAINED) ? cell_token_room(pack, it) >> shift : time_bucket(pack, it);
         if (hydra_max(0, hydra_min(key, BUCKETS - 1)) != it->bucket) {
             int shelf = it->shelf;
 
