@@ -1,8 +1,18 @@
 # Examples are built here by `make check` and `make demo`, and installed as sources with a Makefile of their own, which
 # installcheck runs against the installed library.
 examplesdir = $(docdir)/examples
-examples_sources =
+examples_sources = examples/long_context.c examples/wikipedia_lengths.txt
 dist_examples_DATA = $(examples_sources) examples/Makefile
+
+check_PROGRAMS += examples/long_context
+examples_long_context_LDADD = libhydra-dcp.la -lm
+
+# Real document lengths on 4 ranks; ranks share cores, so one thread each.
+demo: examples/long_context$(EXEEXT)
+	@test -n '$(MPIEXEC)' || { echo "demo: no MPI launcher: set MPIEXEC" >&2; exit 1; }
+	OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1} $(MPIEXEC) $(MPIEXEC_FLAGS) -n 4 examples/long_context$(EXEEXT) \
+		$(srcdir)/examples/wikipedia_lengths.txt
+.PHONY: demo
 
 # With an installed tree only: pkg-config must find it and nothing of the build tree is seen.
 installcheck-local:

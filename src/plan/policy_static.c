@@ -47,6 +47,10 @@ int hydra_policy_static(const struct hydra_batch *batch, struct hydra_draft *dra
         }
         draft->group_of[i] = bin;
     }
+    /* Splitting microbatches would make room for greater degrees, and then the degree would not be one for all. */
+    if (batch->options->pipeline_chunks > 1)
+        draft->microbatches = hydra_ceil_div(hydra_max(1, draft->microbatches), batch->options->pipeline_stages) *
+                              batch->options->pipeline_stages;
 
 fail:
     hydra_first_fit_clear(&bins);

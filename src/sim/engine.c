@@ -24,8 +24,6 @@ int hydra_engine_from_name(const char *name, int *engine)
 int hydra_engine_of_policy(int policy)
 {
     switch (policy) {
-    case HYDRA_POLICY_LOAD:
-        return HYDRA_ENGINE_OVERLAP; /* HyDra section 5.2 */
     case HYDRA_POLICY_BYTESCALE:
         return HYDRA_ENGINE_RING; /* HyDra section 1: ByteScale's CP is ring-based */
     case HYDRA_POLICY_MEMORY:
@@ -35,6 +33,6 @@ int hydra_engine_of_policy(int policy)
     case HYDRA_POLICY_FLEXSP: /* FlexSP is built on all-to-all attention */
         return HYDRA_ENGINE_ULYSSES;
     default:
-        return HYDRA_ENGINE_NEAR;
+        return HYDRA_ENGINE_OVERLAP; /* HyDra section 5.2, and this library's policies */
     }
 }

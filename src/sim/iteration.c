@@ -14,15 +14,16 @@ struct replay {
     const struct hydra_work *work;
     const struct hydra_disturbance *disturbance;
     struct hydra_trace *trace;
-    int64_t *free_at;    /* [pp][G] end of a stage's previous operation */
-    int64_t *carry;      /* [M][G] end of a microbatch's previous operation */
-    int64_t *forward;    /* [M][G] time of a microbatch's forward operations */
-    int64_t *clock;      /* [G] of the operation at hand */
-    int64_t *started;    /* [G] */
-    int64_t *group_cost; /* [greatest number of groups] of the operation at hand, one layer */
-    int64_t *block_cost; /* [nblocks] */
-    int64_t *reduced;    /* [pp] */
-    struct hydra_stage_time *stages;
+    int64_t *free_at;                /* [pp][G] end of a stage's previous operation */
+    int64_t *carry;                  /* [M][G] end of a microbatch's previous operation */
+    int64_t *forward;                /* [M][G] time of a microbatch's forward operations */
+    int64_t *clock;                  /* [G] of the operation at hand */
+    int64_t *started;                /* [G] */
+    int64_t *group_cost;             /* [greatest number of groups] of the operation at hand, one layer */
+    int64_t *block_cost;             /* [nblocks] */
+    int64_t *reduced;                /* [pp] */
+    struct hydra_stage_time *stages; /* [pp] all slots */
+    struct hydra_stage_time *first;  /* [pp] slot 0 */
 };
 
 void hydra_work_clear(struct hydra_work *work)
@@ -36,6 +37,7 @@ void hydra_work_clear(struct hydra_work *work)
 void hydra_iteration_clear(struct hydra_iteration *result)
 {
     hydra_free(result->stages);
+    hydra_free(result->first);
     *result = (struct hydra_iteration){.time = 0};
 }
 
@@ -75,6 +77,10 @@ static int64_t cost_of(const struct replay *r, const struct hydra_pipeline_step 
         sum->compute += layers * (slowest - compute);
     }
     sum->comm += (hydra_slot_time)(size * layers) * comm;
+    if (first == 0) {
+        r->first[step->stage].compute += layers * (disturbance->slow_slot == 0 ? slowest : compute);
+        r->first[step->stage].comm += layers * comm;
+    }
     return slowest + comm;
 }
 
@@ -163,6 +169,7 @@ static void start_operation(const struct replay *r, const struct hydra_pipeline_
         }
     }
     r->stages[step->stage].pipeline += idle;
+    r->first[step->stage].pipeline += r->started[0] - free_at[0];
 }
 
 static void end_operation(const struct replay *r, const struct hydra_pipeline_step *step)
@@ -182,6 +189,7 @@ static void end_operation(const struct replay *r, const struct hydra_pipeline_st
             forward[s] += took;
     }
     r->stages[step->stage].meeting += inside; /* what of it was work is taken off at the end */
+    r->first[step->stage].meeting += r->clock[0] - r->started[0];
     if (r->trace == NULL)
         return;
     for (int64_t i = 0; i < r->trace->nslots; i++) {
@@ -208,26 +216,32 @@ static int64_t reduce_gradients(const struct replay *r, int64_t *reduced)
             slowest = hydra_max(slowest, free_at[slot]);
         for (int64_t slot = 0; slot < work->pool; slot++)
             r->stages[s].replicas += slowest - free_at[slot];
+        r->first[s].replicas = slowest - free_at[0];
         reduced[s] = slowest + work->reduce;
         updated = hydra_max(updated, reduced[s]);
     }
     return updated;
 }
 
-/* Close the books of every stage. */
+/* Add what every slot of a stage pays alike, and take the work off the time inside operations. */
+static void close_books(const struct hydra_work *work, hydra_slot_time slots, int64_t tail,
+                        struct hydra_stage_time *stage)
+{
+    stage->planning = slots * work->planning;
+    stage->reduce = slots * work->reduce;
+    stage->pipeline += slots * tail;
+    stage->optimizer = slots * work->optimizer;
+    stage->meeting -= stage->compute + stage->comm;
+}
+
 static int64_t finish(const struct replay *r, int64_t *reduced)
 {
     const struct hydra_work *work = r->work;
     int64_t updated = reduce_gradients(r, reduced);
 
     for (int s = 0; s < work->shape.stages; s++) {
-        struct hydra_stage_time *stage = &r->stages[s];
-
-        stage->planning = (hydra_slot_time)work->pool * work->planning;
-        stage->reduce = (hydra_slot_time)work->pool * work->reduce;
-        stage->pipeline += (hydra_slot_time)work->pool * (updated - reduced[s]);
-        stage->optimizer = (hydra_slot_time)work->pool * work->optimizer;
-        stage->meeting -= stage->compute + stage->comm;
+        close_books(work, work->pool, updated - reduced[s], &r->stages[s]);
+        close_books(work, 1, updated - reduced[s], &r->first[s]);
         if (r->trace == NULL)
             continue;
         r->trace->reduced[s] = work->planning + reduced[s];
@@ -270,8 +284,9 @@ static int allocate(struct replay *r)
     r->block_cost = hydra_calloc(work->nblocks, sizeof *r->block_cost);
     r->reduced = hydra_calloc(work->shape.stages, sizeof *r->reduced);
     r->stages = hydra_calloc(work->shape.stages, sizeof *r->stages);
+    r->first = hydra_calloc(work->shape.stages, sizeof *r->first);
     HYDRA_REQUIRE(r->free_at && r->carry && r->forward && r->clock && r->started && r->group_cost && r->block_cost &&
-                      r->reduced && r->stages,
+                      r->reduced && r->stages && r->first,
                   HYDRA_ERR_NOMEM, "clocks of %" PRId64 " slots and %" PRId64 " microbatches", work->pool,
                   work->shape.microbatches);
 fail:
@@ -298,7 +313,8 @@ int hydra_iteration_run(const struct hydra_work *work, const struct hydra_distur
     result->time = finish(&r, r.reduced);
     result->variation = variation(&r);
     result->stages = r.stages;
-    r.stages = NULL;
+    result->first = r.first;
+    r.stages = r.first = NULL;
 fail:
     hydra_pipeline_graph_clear(&graph);
     hydra_free(r.free_at);
@@ -310,5 +326,6 @@ fail:
     hydra_free(r.block_cost);
     hydra_free(r.reduced);
     hydra_free(r.stages);
+    hydra_free(r.first);
     return status;
 }

@@ -77,6 +77,7 @@ struct hydra_trace {
 struct hydra_iteration {
     int64_t time;                    /* of the whole iteration */
     struct hydra_stage_time *stages; /* [pp] */
+    struct hydra_stage_time *first;  /* [pp] slot 0 alone: what a profiler on rank 0 sees; adds up to time */
     double variation;                /* coefficient of variation of the microbatches' forward times over slots */
 };
 

@@ -4,11 +4,20 @@ libhydra_sim_la_CPPFLAGS = $(AM_CPPFLAGS) -DHYDRA_PKGDATADIR='"$(pkgdatadir)"'
 libhydra_sim_la_CFLAGS = $(AM_CFLAGS) $(HYDRA_PURE_CFLAGS) $(LIBCONFIG_CFLAGS)
 libhydra_sim_la_LIBADD = $(LIBCONFIG_LIBS)
 libhydra_sim_la_SOURCES = \
+	src/sim/average.c \
+	src/sim/batches.c src/sim/batches.h \
+	src/sim/compare.c src/sim/compare.h \
 	src/sim/engine.c \
 	src/sim/iteration.c src/sim/iteration.h \
+	src/sim/job.c src/sim/job.h \
 	src/sim/model.c \
+	src/sim/paper.c src/sim/paper.h src/sim/paper_print.c src/sim/paper_rows.def \
 	src/sim/preset_find.c src/sim/preset.h \
-	src/sim/stage.c src/sim/stage.h
+	src/sim/print.c src/sim/print.h src/sim/print_json.c \
+	src/sim/stage.c src/sim/stage.h \
+	src/sim/sweep.c \
+	src/sim/timeline.c src/sim/timeline.h \
+	src/sim/work.c src/sim/work.h
 if HAVE_LIBCONFIG
 libhydra_sim_la_SOURCES += src/sim/preset.c
 else
@@ -33,6 +42,7 @@ clustersdir = $(pkgdatadir)/clusters
 dist_models_DATA = \
 	share/models/deepseek-v3.cfg \
 	share/models/hy3.cfg \
+	share/models/hydra-production.cfg \
 	share/models/hydra-testbed.cfg \
 	share/models/llama3-8b.cfg \
 	share/models/moe-770b-a49b.cfg \

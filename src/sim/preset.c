@@ -65,7 +65,7 @@ static const struct key model_keys[] = {
 static const struct key fit_keys[] = {
     {NULL, "cluster", NAME, FIT(cluster), 0, 0, false, 0},
     {NULL, "token_seconds", NUMBER, FIT(token_seconds), 1e-12, 1, false, 0},
-    {NULL, "crossover_tokens", NUMBER, FIT(crossover_tokens), 1, 1e12, false, 0},
+    {NULL, "crossover_tokens", NUMBER, FIT(crossover_tokens), 1, 1e12, true, 0},
     {NULL, "fixed_seconds", NUMBER, FIT(fixed_seconds), 0, 100, false, 0},
 };
 

@@ -32,27 +32,22 @@ static void derive_compute(const struct hydra_model *m, const struct hydra_clust
     double ranks = (double)(cut->tensor_parallel * cut->pipeline_stages);
     double dense = 2 * hydra_model_dense_active(m);
     double expert = 2 * hydra_model_expert_active(m);
+    double token = (dense + expert) / (ranks * c->peak_flops * c->gemm_efficiency);
 
     stage->token_flops = dense + expert;
     stage->weight_flops = (double)(m->attention_layers * m->heads * (m->qk_dim + m->v_dim));
+    stage->forward.theta = stage->weight_flops / (ranks * c->peak_flops * c->attention_efficiency);
+    stage->forward.fixed = c->layer_seconds * (double)m->layers / (double)cut->pipeline_stages;
     stage->fitted = fit != NULL;
     if (fit != NULL) {
         /* A fit holds for the model's own cut: another one has other shares of the layers. */
-        double share = (double)(m->tensor_parallel * m->pipeline_stages) / ranks;
-        double token = fit->token_seconds * share;
-
-        stage->forward.phi = token * dense / stage->token_flops;
-        stage->expert_token = token * expert / stage->token_flops;
-        stage->forward.theta = token / fit->crossover_tokens;
+        token = fit->token_seconds * (double)(m->tensor_parallel * m->pipeline_stages) / ranks;
         stage->forward.fixed = fit->fixed_seconds * (double)m->pipeline_stages / (double)cut->pipeline_stages;
-    } else {
-        double gemm = ranks * c->peak_flops * c->gemm_efficiency;
-
-        stage->forward.phi = dense / gemm;
-        stage->expert_token = expert / gemm;
-        stage->forward.theta = stage->weight_flops / (ranks * c->peak_flops * c->attention_efficiency);
-        stage->forward.fixed = c->layer_seconds * (double)m->layers / (double)cut->pipeline_stages;
+        if (fit->crossover_tokens > 0)
+            stage->forward.theta = token / fit->crossover_tokens;
     }
+    stage->forward.phi = token * dense / stage->token_flops;
+    stage->expert_token = token * expert / stage->token_flops;
 }
 
 /* Bytes of the inner all-to-all and of the ring, and the links of a slot. */

@@ -13,7 +13,7 @@ enum hydra_engine {
     HYDRA_ENGINE_RING = 0,    /* U = 1 */
     HYDRA_ENGINE_ULYSSES = 1, /* U as great as heads allow, all-to-alls exposed; a ring carries what heads cannot */
     HYDRA_ENGINE_OVERLAP = 2, /* the same with all-to-alls overlapped: HyDra */
-    HYDRA_ENGINE_NEAR = 3,    /* U with the least exposed time, overlapped: this library's choice */
+    HYDRA_ENGINE_NEAR = 3,    /* U with the least exposed time under the cost model, overlapped */
     HYDRA_ENGINES = 4
 };
 

@@ -10,7 +10,18 @@ if HAVE_LIBCONFIG
 check_PROGRAMS += tests/sim/test_presets
 tests_sim_test_presets_LDADD = $(sim_ldadd)
 TESTS += tests/sim/test_presets
+
+check_PROGRAMS += tests/sim/test_stage
+tests_sim_test_stage_LDADD = $(sim_ldadd)
+TESTS += tests/sim/test_stage
+
+check_PROGRAMS += tests/sim/test_job
+tests_sim_test_job_LDADD = $(sim_ldadd)
+TESTS += tests/sim/test_job
+
+TESTS += tests/sim/sim_command.sh
 endif
+EXTRA_DIST += tests/sim/sim_command.sh
 
 check_PROGRAMS += tests/sim/test_pictures
 tests_sim_test_pictures_LDADD = $(sim_ldadd)

@@ -112,6 +112,14 @@ static void all_time_is_accounted_for(void)
 
             good &= TAP_CHECK(sum == (hydra_slot_time)result.time * work.pool, "seed %lu stage %d: parts %ld of %ld",
                               (unsigned long)seed, s, (long)sum, (long)(result.time * work.pool));
+            t = &result.first[s];
+            sum =
+                t->planning + t->compute + t->comm + t->meeting + t->pipeline + t->replicas + t->reduce + t->optimizer;
+            good &= TAP_CHECK(sum == result.time, "seed %lu stage %d: slot 0 has %ld of %ld", (unsigned long)seed, s,
+                              (long)sum, (long)result.time);
+            good &= TAP_CHECK(t->meeting >= 0 && t->pipeline >= 0 && t->replicas >= 0, "seed %lu stage %d slot 0",
+                              (unsigned long)seed, s);
+            t = &result.stages[s];
             good &= TAP_CHECK(t->meeting >= 0 && t->pipeline >= 0 && t->replicas >= 0, "seed %lu stage %d",
                               (unsigned long)seed, s);
         }

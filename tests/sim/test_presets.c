@@ -19,7 +19,7 @@ static const char *source(const char *path)
 
 static void shipped_presets_are_read(void)
 {
-    static const char *const models[] = {"deepseek-v3", "hy3",           "hydra-testbed",
+    static const char *const models[] = {"deepseek-v3", "hy3",           "hydra-production", "hydra-testbed",
                                          "llama3-8b",   "moe-770b-a49b", "qwen3.5-35b-a3b"};
     static const char *const clusters[] = {"a100-p4de", "gb200x8", "h100", "h200", "h20x512", "h800x2048"};
     struct hydra_model model;
@@ -90,7 +90,7 @@ static void bad_presets_name_file_line_and_key(void)
          true},
         {"models/hydra-testbed.cfg", "token_seconds = 41e-6;", "token_seconds = 41;", "token_seconds = 41 is outside",
          true},
-        {"models/hydra-testbed.cfg", "crossover_tokens = 24576;", "", "crossover_tokens is missing", false},
+        {"models/hydra-testbed.cfg", "token_seconds = 41e-6;", "", "token_seconds is missing", false},
         {"clusters/h100.cfg", "gpus = 64;", "gpus = 0;", "gpus = 0 is outside", true},
         {"clusters/h100.cfg", "inter_bandwidth = 42e9;", "inter_bandwidth = 42;", "inter_bandwidth = 42 is outside",
          true},
