@@ -1,11 +1,20 @@
 # Examples are built here by `make check` and `make demo`, and installed as sources with a Makefile of their own, which
 # installcheck runs against the installed library.
 examplesdir = $(docdir)/examples
-examples_sources = examples/long_context.c examples/wikipedia_lengths.txt
+examples_sources = examples/first.c examples/long_context.c examples/long_context.f90 examples/wikipedia_lengths.txt
 dist_examples_DATA = $(examples_sources) examples/Makefile
 
-check_PROGRAMS += examples/long_context
+check_PROGRAMS += examples/first examples/long_context
+examples_first_LDADD = libhydra-dcp.la
 examples_long_context_LDADD = libhydra-dcp.la -lm
+
+if HAVE_FORTRAN
+check_PROGRAMS += examples/long_context_f90
+examples_long_context_f90_SOURCES = examples/long_context.f90
+examples_long_context_f90_FCFLAGS = $(AM_FCFLAGS)
+examples_long_context_f90_LDADD = libhydra-dcp-fortran.la libhydra-dcp.la
+examples/long_context_f90-long_context.o: src/fortran/hydra.lo
+endif
 
 # Real document lengths on 4 ranks; ranks share cores, so one thread each.
 demo: examples/long_context$(EXEEXT)

@@ -11,6 +11,7 @@ AM_TESTS_ENVIRONMENT = \
 	top_srcdir='$(top_srcdir)'; export top_srcdir; \
 	top_builddir='$(top_builddir)'; export top_builddir; \
 	MPICC='$(CC)'; export MPICC; \
+	FC='$(FC)'; export FC; \
 	MPIEXEC='$(MPIEXEC)'; export MPIEXEC; \
 	MPIEXEC_FLAGS='$(MPIEXEC_FLAGS)'; export MPIEXEC_FLAGS; \
 	OMP_NUM_THREADS=1; export OMP_NUM_THREADS;
@@ -33,6 +34,7 @@ include tests/net/local.mk
 include tests/kernel/local.mk
 include tests/attn/local.mk
 include tests/api/local.mk
+include tests/fortran/local.mk
 include tests/sim/local.mk
 include tests/tools/local.mk
 include tests/install/local.mk

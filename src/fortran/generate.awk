@@ -50,6 +50,8 @@ function argument(text,    parts, n, name, type, star, const, array) {
     name = parts[n]; type = parts[1]
     star = sub(/^\*/, "", name)
     names = names (names == "" ? "" : ", ") name
+    # Of any rank in Fortran, which only an address can be.
+    if (type == "void" && name == "lse") return sprintf("      type(c_ptr), value :: %s\n", name)
     if (type == "void") return sprintf("      type(*)%s, optional :: %s(*)\n", const ? ", intent(in)" : "", name)
     if (type == "char") return sprintf("      character(kind=c_char)%s :: %s(*)\n", const ? ", intent(in)" : "", name)
     if (type in handle) return sprintf("      type(c_ptr), %s :: %s\n", star ? "intent(inout)" : "value", name)

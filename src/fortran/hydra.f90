@@ -94,6 +94,7 @@ module hydra
   interface Hydra_Schedule_bcast
     module procedure schedule_bcast_mpi, schedule_bcast_f08
   end interface
+  private :: usable, bytes, saved_handle, name_of, letters, pass_log
   private :: init_mpi, init_f08, group_comm_mpi, group_comm_f08, schedule_bcast_mpi, schedule_bcast_f08
 
   ! Specific procedures for every rank and kind of buffers: made from buffers.f90.in.
@@ -286,7 +287,7 @@ contains
     end if
   end subroutine
 
-  subroutine pass_log(level, module, module_length, text, text_length) bind(c)
+  subroutine pass_log(level, module, module_length, text, text_length) bind(c, name="")
     integer(c_int), value :: level, module_length, text_length
     character(kind=c_char), intent(in) :: module(module_length), text(text_length)
 

@@ -7,7 +7,7 @@ module hydra_serial
   use hydra_c
   use hydra_support
   implicit none
-  private :: finish, refuse, to_c, from_c
+  private :: finish, refuse, to_c, from_c, point
 
   integer, parameter :: hydra_int = c_int64_t
 
