@@ -51,8 +51,8 @@ end program]])], [have_fortran=yes], [hydra_fortran_why="$FC cannot build a prog
     hydra_saved=$FCFLAGS
     hydra_werror=
     AS_IF([test "$enable_werror" = yes], [hydra_werror=-Werror])
-    FCFLAGS="$FCFLAGS -std=f2018 -Wall -Wextra -Wno-function-elimination -Wno-compare-reals"
-    AC_COMPILE_IFELSE([AC_LANG_SOURCE([[end program]])], [HYDRA_FCFLAGS="-std=f2018 -Wall -Wextra -Wno-function-elimination -Wno-compare-reals $hydra_werror"])
+    FCFLAGS="$FCFLAGS -std=f2018 -Wall -Wextra -Wno-function-elimination -Wno-compare-reals -Wno-uninitialized -Wno-maybe-uninitialized"
+    AC_COMPILE_IFELSE([AC_LANG_SOURCE([[end program]])], [HYDRA_FCFLAGS="-std=f2018 -Wall -Wextra -Wno-function-elimination -Wno-compare-reals -Wno-uninitialized -Wno-maybe-uninitialized $hydra_werror"])
     FCFLAGS=$hydra_saved
     AC_MSG_RESULT([${HYDRA_FCFLAGS:-none}])
     AC_LANG_POP([Fortran])

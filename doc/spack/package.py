@@ -11,6 +11,7 @@ class HydraDcp(AutotoolsPackage):
 
     version("main", branch="main")
 
+    variant("ucx", default=True, description="Outer ring over UCX")
     variant("fortran", default=True, description="Fortran module hydra")
     variant("presets", default=True, description="Model and cluster presets of hydra-dcp sim")
     variant("openblas", default=False, description="Baseline of hydra-dcp bench kernel")
@@ -25,6 +26,7 @@ class HydraDcp(AutotoolsPackage):
     depends_on("pkgconfig", type="build")
     depends_on("mpi@3.1:")
     depends_on("hwloc@2.1:")
+    depends_on("ucx@1.10:", when="+ucx")
     depends_on("libconfig@1.5:", when="+presets")
     depends_on("openblas", when="+openblas")
 
@@ -36,6 +38,7 @@ class HydraDcp(AutotoolsPackage):
         else:
             arguments += ["--disable-fortran"]
         arguments += ["--disable-openmp"] if spec.satisfies("~openmp") else []
+        arguments += [f"--with-ucx={spec['ucx'].prefix}"] if spec.satisfies("+ucx") else ["--without-ucx"]
         arguments += [f"--with-libconfig={spec['libconfig'].prefix}"] if spec.satisfies("+presets") else ["--without-libconfig"]
         arguments += [f"--with-openblas={spec['openblas'].prefix}"] if spec.satisfies("+openblas") else ["--without-openblas"]
         return arguments
