@@ -190,11 +190,13 @@ fail:
     return status;
 }
 
-/* Schedules from files instead of plans. files [in,out] cut at its commas; names of several are their files. */
+/* Schedules from files instead of plans, named by their policies; by their files when a policy comes twice.
+ * files [in,out] cut at its commas. */
 static int load_all(char *files, struct tool_outcome *outcomes, int *count)
 {
+    const char *names[HYDRA_POLICY_COUNT];
     char *rest = files;
-    bool several = strchr(files, ',') != NULL;
+    bool twice = false;
     int status = HYDRA_SUCCESS;
 
     while (rest != NULL) {
@@ -203,11 +205,15 @@ static int load_all(char *files, struct tool_outcome *outcomes, int *count)
 
         HYDRA_REQUIRE(*count < HYDRA_POLICY_COUNT, HYDRA_ERR_ARG, "--load: more than %d files", HYDRA_POLICY_COUNT);
         HYDRA_TRY(Hydra_Schedule_load(file, &plan->schedule));
-        (*count)++;
-        plan->name = several ? file : Hydra_Policy_name(plan->schedule->options.policy);
+        plan->name = Hydra_Policy_name(plan->schedule->options.policy);
+        for (int i = 0; i < *count; i++)
+            twice |= outcomes[i].plan.name == plan->name;
+        names[(*count)++] = file;
         plan->planning_seconds = NAN;
         HYDRA_TRY(Hydra_Schedule_stats_get(plan->schedule, &plan->stats));
     }
+    for (int i = 0; i < *count && twice; i++)
+        outcomes[i].plan.name = names[i];
 
 fail:
     return status;
