@@ -16,11 +16,15 @@ examples_long_context_f90_LDADD = libhydra-dcp-fortran.la libhydra-dcp.la
 examples/long_context_f90-long_context.o: src/fortran/hydra.lo
 endif
 
-# Real document lengths on 4 ranks; ranks share cores, so one thread each.
-demo: examples/long_context$(EXEEXT)
+# Real document lengths on 4 ranks; ranks share cores, so one thread each. Then the plans are drawn side by side.
+demo: examples/long_context$(EXEEXT) hydra-dcp$(EXEEXT)
 	@test -n '$(MPIEXEC)' || { echo "demo: no MPI launcher: set MPIEXEC" >&2; exit 1; }
 	OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1} $(MPIEXEC) $(MPIEXEC_FLAGS) -n 4 examples/long_context$(EXEEXT) \
-		$(srcdir)/examples/wikipedia_lengths.txt
+		$(srcdir)/examples/wikipedia_lengths.txt 1000000 demo-
+	./hydra-dcp$(EXEEXT) plan --load demo-static.plan,demo-memory.plan,demo-load.plan,demo-shaped.plan --html demo.html \
+		--svg demo.svg > /dev/null
+	@echo; echo "The plans, drawn: demo.html (and demo.svg) in `pwd`"
+CLEANFILES += demo-static.plan demo-memory.plan demo-load.plan demo-shaped.plan demo.html demo.svg
 .PHONY: demo
 
 # With an installed tree only: pkg-config must find it and nothing of the build tree is seen.

@@ -1,7 +1,10 @@
 /* long_context.c: a batch of real document lengths through the whole road: plan, dispatch, attention forward and
  * backward, collect; planned by several policies, then checked against fp64. Uses the public interface alone.
  *
- * mpiexec -n 4 ./long_context [LENGTHS [DOCUMENTS]]     LENGTHS: one length a line; DOCUMENTS: only the first so many
+ * mpiexec -n 4 ./long_context [LENGTHS [DOCUMENTS [PREFIX]]]
+ *   LENGTHS    file with one length a line
+ *   DOCUMENTS  only the first so many
+ *   PREFIX     save the plans as PREFIX<policy>.plan, for `hydra-dcp plan --load`
  *
  * A token is its document and position, and q, k and v are made from it on whichever rank holds it, as a model would
  * from embeddings: only tokens travel. Exits with 1 when a call fails or a result is out of bounds.
@@ -208,6 +211,15 @@ static Hydra_Schedule run_policy(Hydra_Context context, Hydra_Attn attn, int pol
     }
     CHECK(Hydra_Saved_free(&saved));
     return schedule;
+}
+
+/* Keep a plan for `hydra-dcp plan --load`. */
+static void save_plan(Hydra_Schedule schedule, const char *prefix, int policy)
+{
+    char path[1024];
+
+    if (snprintf(path, sizeof path, "%s%s.plan", prefix, Hydra_Policy_name(policy)) < (int)sizeof path)
+        CHECK(Hydra_Schedule_save(schedule, path));
 }
 
 /* --- Against fp64 -------------------------------------------------------------------------------------------------- */
@@ -524,6 +536,8 @@ int main(int argc, char **argv)
 
         Hydra_Schedule_free(&schedule);
         schedule = run_policy(context, attn, policies[i], budget, loaded, last ? results : NULL, &outcomes[i]);
+        if (argc > 3 && rank == 0)
+            save_plan(schedule, argv[3], policies[i]);
         print_policy(policies[i], &outcomes[i], &outcomes[0]);
     }
     if (rank == 0)

@@ -120,46 +120,66 @@ void hydra_table_times(FILE *page, const struct hydra_report *report)
     fputs("</tbody></table>\n", page);
 }
 
-/* The plans' own numbers: what planner and batch decide before any time is spent. */
+/* Heads of the plans' columns; the last only where a planning time is known. */
+static const char *const plan_heads[][2] = {
+    {"micro-<br/>batches", "microbatches of the iteration"},
+    {"groups", "groups of slots over all microbatches"},
+    {"greatest<br/>degree", "slots of the largest group"},
+    {"critical<br/>load", "sum over microbatches of the fullest slot, over the even share: 100% is perfect"},
+    {"load<br/>max/mean", "greatest over mean of the slots' loads over the iteration"},
+    {"tokens<br/>max/mean", "greatest over mean of the slots' tokens over the iteration"},
+    {"most tokens<br/>of a slot", "in one microbatch"},
+    {"idle<br/>slots", "share of slots and microbatches without a group"},
+    {"padded<br/>tokens", "tokens as the policy pads them, over the batch's"},
+    {"planning", "time to make the plan"},
+};
+
+enum { PLAN_COLUMNS = sizeof plan_heads / sizeof plan_heads[0] };
+
+static void put_plan_row(FILE *page, const struct hydra_policy_result *policy, int columns)
+{
+    const Hydra_Schedule_stats *stats = policy->stats;
+    const double padding = stats->tokens > 0 ? stats->padded_tokens / (double)stats->tokens : 1.0;
+    const struct hydra_word words[PLAN_COLUMNS] = {
+        hydra_words_whole(stats->microbatches),
+        hydra_words_whole(stats->groups),
+        hydra_words_whole(stats->greatest_degree),
+        hydra_words_share(stats->critical_ratio),
+        hydra_words_ratio(stats->load_imbalance),
+        hydra_words_ratio(stats->token_imbalance),
+        hydra_words_whole((int64_t)ceil(stats->token_max)),
+        hydra_words_share(stats->idle_share),
+        hydra_words_ratio(padding),
+        isfinite(policy->planning_seconds) ? hydra_words_seconds(policy->planning_seconds)
+                                           : (struct hydra_word){"\xe2\x80\x93"},
+    };
+
+    fputs("<tr><td>", page);
+    hydra_xml_text(page, policy->name);
+    fputs("</td>", page);
+    for (int c = 0; c < columns; c++)
+        put_cell(page, false, words[c].text);
+    fputs("</tr>\n", page);
+}
+
 void hydra_table_plans(FILE *page, const struct hydra_report *report)
 {
     bool any = false;
+    int columns = PLAN_COLUMNS - 1;
 
-    for (int i = 0; i < report->npolicies; i++)
+    for (int i = 0; i < report->npolicies; i++) {
         any |= report->policies[i].stats != NULL;
+        if (isfinite(report->policies[i].planning_seconds))
+            columns = PLAN_COLUMNS;
+    }
     if (!any)
         return;
-    fputs("<table><thead><tr><th>plan</th><th>micro-<br/>batches</th><th>groups</th><th>greatest<br/>degree</th>"
-          "<th title=\"sum over microbatches of the fullest slot, over the even share: 100% is "
-          "perfect\">critical<br/>load</th>"
-          "<th title=\"greatest over mean of the slots' loads over the iteration\">load<br/>max/mean</th>"
-          "<th title=\"greatest over mean of the slots' tokens over the iteration\">tokens<br/>max/mean</th>"
-          "<th>most tokens<br/>of a "
-          "slot</th><th>idle<br/>slots</th><th>padded<br/>tokens</th><th>planning</th></tr></thead><tbody>\n",
-          page);
-    for (int i = 0; i < report->npolicies; i++) {
-        const Hydra_Schedule_stats *stats = report->policies[i].stats;
-
-        if (stats == NULL)
-            continue;
-        fputs("<tr><td>", page);
-        hydra_xml_text(page, report->policies[i].name);
-        fputs("</td>", page);
-        put_cell(page, false, hydra_words_whole(stats->microbatches).text);
-        put_cell(page, false, hydra_words_whole(stats->groups).text);
-        put_cell(page, false, hydra_words_whole(stats->greatest_degree).text);
-        put_cell(page, false, hydra_words_share(stats->critical_ratio).text);
-        put_cell(page, false, hydra_words_ratio(stats->load_imbalance).text);
-        put_cell(page, false, hydra_words_ratio(stats->token_imbalance).text);
-        put_cell(page, false, hydra_words_whole((int64_t)ceil(stats->token_max)).text);
-        put_cell(page, false, hydra_words_share(stats->idle_share).text);
-        put_cell(page, false,
-                 stats->tokens > 0 ? hydra_words_ratio(stats->padded_tokens / (double)stats->tokens).text : "");
-        put_cell(page, false,
-                 isfinite(report->policies[i].planning_seconds)
-                     ? hydra_words_seconds(report->policies[i].planning_seconds).text
-                     : "\xe2\x80\x93");
-        fputs("</tr>\n", page);
-    }
+    fputs("<table><thead><tr><th>plan</th>", page);
+    for (int c = 0; c < columns; c++)
+        fprintf(page, "<th title=\"%s\">%s</th>", plan_heads[c][1], plan_heads[c][0]);
+    fputs("</tr></thead><tbody>\n", page);
+    for (int i = 0; i < report->npolicies; i++)
+        if (report->policies[i].stats != NULL)
+            put_plan_row(page, &report->policies[i], columns);
     fputs("</tbody></table>\n", page);
 }
