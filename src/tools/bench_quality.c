@@ -16,7 +16,7 @@
 #include "plan/cost.h"
 #include "plan/predict.h"
 #include "plan/schedule.h"
-#include "sim/batches.h"
+#include "plan/figure1.h"
 #include "tools/commands.h"
 #include "tools/setting.h"
 
@@ -154,22 +154,25 @@ fail:
     return status;
 }
 
-static int run_setting(const struct tool_setting *setting, int64_t batches, int64_t threads, struct outcome *outcome)
+/* Draw one batch of a setting and compare. */
+static int draw_and_compare(const struct tool_setting *setting, int64_t threads, uint64_t seed, bool disturb,
+                            struct outcome *outcome)
 {
-    struct hydra_batches drawn = {0};
+    int64_t *lengths = NULL, ndocs;
     int status = HYDRA_SUCCESS;
 
-    HYDRA_TRY(hydra_batches_draw(1, batches, setting->pool * setting->tokens_per_slot, setting->context, &drawn));
-    for (int64_t b = 0; b < batches; b++)
-        HYDRA_TRY(compare(setting, drawn.lengths[b], drawn.ndocs[b], threads, (uint64_t)b, true, outcome));
+    HYDRA_TRY(hydra_figure1_sample(0x9E3779B97F4A7C15ull * (seed + 1), setting->pool * setting->tokens_per_slot,
+                                   setting->context, &lengths, &ndocs));
+    HYDRA_TRY(compare(setting, lengths, ndocs, threads, seed, disturb, outcome));
 fail:
-    hydra_batches_clear(&drawn);
+    hydra_free(lengths);
     return status;
 }
 
 /* A setting like none of the files: any pool, pipeline, budget and context. */
-static struct tool_setting random_setting(const struct tool_setting *like, struct hydra_random *random)
+static struct tool_setting random_setting(const struct tool_setting *like, uint64_t seed)
 {
+    struct hydra_random generator = hydra_random_seed(seed), *random = &generator;
     struct tool_setting setting = *like;
 
     setting.pool = hydra_random_below(random, 2) == 0 ? (int64_t)1 << hydra_random_below(random, 9)
@@ -185,24 +188,6 @@ static struct tool_setting random_setting(const struct tool_setting *like, struc
     setting.cost.theta *= hydra_random_unit(random) * 2;
     setting.cost.fixed *= hydra_random_unit(random) * 2;
     return setting;
-}
-
-static int run_random(const struct tool_setting *like, int64_t count, int64_t threads, struct outcome *outcome)
-{
-    struct hydra_batches drawn = {0};
-    int status = HYDRA_SUCCESS;
-
-    for (int64_t b = 0; b < count; b++) {
-        struct hydra_random random = hydra_random_seed((uint64_t)b);
-        struct tool_setting setting = random_setting(like, &random);
-
-        HYDRA_TRY(hydra_batches_draw((uint64_t)b, 1, setting.pool * setting.tokens_per_slot, setting.context, &drawn));
-        HYDRA_TRY(compare(&setting, drawn.lengths[0], drawn.ndocs[0], threads, (uint64_t)b, false, outcome));
-        hydra_batches_clear(&drawn);
-    }
-fail:
-    hydra_batches_clear(&drawn);
-    return status;
 }
 
 static void print_row(const char *name, const struct outcome *o)
@@ -251,7 +236,7 @@ fail:
     return status;
 }
 
-int bench_quality(int argc, char **argv)
+int hydra_bench_quality(int argc, char **argv)
 {
     const char *folder = HYDRA_PKGDATADIR "/settings";
     int64_t batches = 6, random = 200, threads = 2;
@@ -280,13 +265,18 @@ int bench_quality(int argc, char **argv)
         struct outcome outcome = {0};
 
         HYDRA_TRY(tool_setting_read(paths[i], &setting));
-        HYDRA_TRY(run_setting(&setting, batches, threads, &outcome));
+        for (int64_t b = 0; b < batches; b++)
+            HYDRA_TRY(draw_and_compare(&setting, threads, (uint64_t)b, true, &outcome));
         print_row(setting.name, &outcome);
         sum += outcome.disturbed.sum / (double)outcome.disturbed.count;
     }
     printf("%-20s %5s  %-19s  %5.3f\n", "mean of settings", "", "", sum / count);
     if (random > 0) {
-        HYDRA_TRY(run_random(&setting, random, threads, &all));
+        for (int64_t b = 0; b < random; b++) {
+            struct tool_setting other = random_setting(&setting, (uint64_t)b);
+
+            HYDRA_TRY(draw_and_compare(&other, threads, (uint64_t)b, false, &all));
+        }
         print_row("random", &all);
     }
 fail:

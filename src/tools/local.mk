@@ -5,6 +5,8 @@ hydra_dcp_SOURCES = \
 	src/tools/plan_pictures.c src/tools/plan_pictures.h \
 	src/tools/bench.def \
 	src/tools/bench_plan.c \
+	src/tools/bench_quality.c \
+	src/tools/setting.c src/tools/setting.h \
 	src/tools/cmd_bench.c \
 	src/tools/cmd_plan.c \
 	src/tools/plan_table.c src/tools/plan_table.h \
@@ -12,3 +14,14 @@ hydra_dcp_SOURCES = \
 	src/tools/commands.def src/tools/commands.h \
 	src/tools/main.c \
 	src/tools/options.c src/tools/options.h
+hydra_dcp_CPPFLAGS = $(AM_CPPFLAGS) -DHYDRA_PKGDATADIR='"$(pkgdatadir)"'
+settingsdir = $(pkgdatadir)/settings
+dist_settings_DATA = \
+	share/settings/no-pipeline-256k.cfg \
+	share/settings/pool-2048.cfg \
+	share/settings/pool-96.cfg \
+	share/settings/production-2048.cfg \
+	share/settings/testbed-256k-plain.cfg \
+	share/settings/testbed-256k.cfg \
+	share/settings/testbed-32k-plain.cfg \
+	share/settings/testbed-32k.cfg

@@ -1,0 +1,357 @@
+/* shaped_try.c: one try of the shaped policy: shape the targets, pack under the least multiple of them, order the
+ * microbatches by what came out, and run the whole plan through the pipeline. */
+#include "plan/shaped_try.h"
+
+#include "base/bits.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "plan/pipeline.h"
+#include "plan/predict.h"
+#include "plan/shape_targets.h"
+
+enum { SCALE = 64 }; /* caps are f/SCALE of the targets */
+
+/* Work of the long documents, ps * slots, each at the least degree within `cap`, or else at its fastest. */
+static __int128 long_work(const struct hydra_pack_batch *documents, int64_t cap)
+{
+    __int128 work = 0;
+
+    for (int64_t d = 0; d < documents->nlong; d++) {
+        const struct hydra_pack_document *document = &documents->documents[d];
+        int level = hydra_pack_level_within(documents, document, hydra_pack_memory_level(documents, document), cap);
+        int64_t time;
+
+        if (level == documents->nlevels)
+            level = hydra_pack_fast_level(documents, document, &time);
+        else
+            time = hydra_pack_time(&documents->levels[level], document->weight, document->tokens);
+        work += (__int128)time * documents->levels[level].size;
+    }
+    return work;
+}
+
+/* Documents that take more than 0.4 of an average microbatch even at their fastest need microbatches that are long
+ * enough: side by side on the degrees that `cap` allows, they fill the pool row by row, and a row's time is a floor. */
+static void set_floors(const struct hydra_pack_batch *documents, int64_t average, int64_t cap, int64_t microbatches,
+                       int64_t *floors)
+{
+    int64_t row = -1, free_slots = 0, time;
+
+    for (int64_t m = 0; m < microbatches; m++)
+        floors[m] = 0;
+    for (int64_t d = 0; d < documents->nlong; d++) {
+        const struct hydra_pack_document *document = &documents->documents[d];
+        int fast = hydra_pack_fast_level(documents, document, &time);
+        int level = hydra_pack_level_within(documents, document, hydra_pack_memory_level(documents, document), cap);
+        int64_t size = documents->levels[hydra_min(level, fast)].size;
+
+        if (time <= average / 5 * 2 || (free_slots < size && row == microbatches - 1))
+            break;
+        if (free_slots < size) {
+            floors[++row] = time;
+            free_slots = documents->pool;
+        }
+        free_slots -= size;
+    }
+}
+
+/* Most time that a document may take alone in one of M microbatches: a quarter over the average (targets differ), and
+ * what the slowest document needs anyway. */
+static int64_t lone_cap(const struct hydra_shaped *shaped, int64_t microbatches)
+{
+    int64_t average = (int64_t)(shaped->least_work / shaped->documents.pool / microbatches) + 4;
+
+    return hydra_max(average + average / 4, shaped->documents.slowest);
+}
+
+/* Work of all documents with M microbatches, ps * slots. */
+static __int128 work_of(const struct hydra_shaped *shaped, int64_t microbatches)
+{
+    return long_work(&shaped->documents, lone_cap(shaped, microbatches)) + shaped->documents.short_work;
+}
+
+/* Steps that a local search over a column may take: few for long pipelines and for small batches. */
+static int64_t search_steps(const struct hydra_shaped *shaped, const struct hydra_pipeline_graph *graph, int64_t most)
+{
+    return hydra_min(most, hydra_min(((int64_t)1 << 20) / graph->count, 4 * shaped->batch->ndocs) + 100);
+}
+
+/* The column problem of M microbatches total and floors. */
+static void pose(const struct hydra_shaped *shaped, const struct hydra_pipeline_graph *graph, int variant,
+                 int64_t *floors, struct hydra_shape_problem *problem)
+{
+    /* The work is an estimate: variants start from a little less and a little more of it. */
+    static const int percent[] = {102, 97, 107};
+    int64_t count = graph->shape.microbatches;
+
+    *problem = (struct hydra_shape_problem){
+        .graph = graph,
+        .total = (int64_t)(work_of(shaped, count) * percent[variant % 3] / 100 / shaped->documents.pool),
+        .fixed_forward = shaped->fixed_forward,
+        .fixed_backward = shaped->fixed_backward,
+        .forward_share = (int64_t)(0x1p20 / (1 + hydra_rate_value(shaped->cost->backward_compute))),
+        .floors = floors,
+        .seed = shaped->batch->options->seed + (uint64_t)variant,
+        .steps = search_steps(shaped, graph, 3000),
+    };
+    set_floors(&shaped->documents, problem->total / count, lone_cap(shaped, count), count, floors);
+}
+
+static bool pack_within(struct hydra_shaped_try *it, const int64_t *targets, int64_t scale, int64_t *caps)
+{
+    for (int64_t m = 0; m < it->microbatches; m++)
+        caps[m] = (int64_t)((__int128)targets[m] * scale / SCALE) + 1;
+    return hydra_pack_long(&it->pack, caps);
+}
+
+/* The least scale under which everything packs, found by doubling steps and bisection; false when none does. */
+static bool pack_tightly(struct hydra_shaped_try *it, const int64_t *targets, int64_t *caps)
+{
+    int64_t fails = -1, packs = -1, tried = SCALE;
+    bool packed;
+
+    for (int64_t step = 2; fails < 0 || packs < 0; step *= 2) {
+        packed = pack_within(it, targets, tried, caps);
+        *(packed ? &packs : &fails) = tried;
+        tried += packed ? -step : step;
+        if (tried > 6 * SCALE)
+            return false;
+        if (tried < SCALE / 4)
+            fails = tried;
+    }
+    while (packs - fails > 1) {
+        tried = (packs + fails) / 2;
+        packed = pack_within(it, targets, tried, caps);
+        *(packed ? &packs : &fails) = tried;
+    }
+    return (packed || pack_within(it, targets, packs, caps)) && hydra_pack_short(&it->pack);
+}
+
+/* Columns of a finished try, their groups timed. */
+static int columns_of(const struct hydra_shaped *shaped, const struct hydra_shaped_try *it,
+                      struct hydra_columns *columns)
+{
+    int status = HYDRA_SUCCESS;
+
+    *columns = (struct hydra_columns){.pool = shaped->batch->pool, .microbatches = it->microbatches};
+    columns->group_begin = hydra_calloc(it->microbatches + 1, sizeof *columns->group_begin);
+    columns->groups = hydra_calloc(it->count, sizeof *columns->groups);
+    columns->weight = hydra_calloc(it->count, sizeof *columns->weight);
+    columns->tokens = hydra_calloc(it->count, sizeof *columns->tokens);
+    HYDRA_REQUIRE(columns->group_begin != NULL && columns->groups != NULL && columns->weight != NULL &&
+                      columns->tokens != NULL,
+                  HYDRA_ERR_NOMEM, "timing of %lld groups", (long long)it->count);
+    for (int64_t i = 0, slot = 0; i < it->count; i++) {
+        const struct hydra_pack_cell *cell = &it->pack.cells[it->order[i]];
+
+        slot = i > 0 && it->pack.cells[it->order[i - 1]].microbatch == cell->microbatch ? slot : 0;
+        columns->groups[i] =
+            (struct hydra_pipeline_group){.first = slot, .size = shaped->documents.levels[cell->level].size};
+        columns->weight[i] = cell->weight;
+        columns->tokens[i] = cell->tokens;
+        columns->group_begin[cell->microbatch + 1]++;
+        slot += columns->groups[i].size;
+    }
+    for (int64_t m = 0; m < it->microbatches; m++)
+        columns->group_begin[m + 1] += columns->group_begin[m];
+    hydra_columns_time(columns, shaped->cost);
+fail:
+    return status;
+}
+
+/* Swap microbatches as long as that does not make a column of the slowest groups later. place [out] [M] where each
+ * goes; scratch [4 * M + pp]. */
+static void order_by_peaks(const struct hydra_pipeline_graph *graph, const struct hydra_columns *columns, int64_t steps,
+                           uint64_t seed, int64_t *place, int64_t *scratch)
+{
+    int64_t count = graph->shape.microbatches, *times = scratch, *run = scratch + 2 * count, best;
+    int64_t *at = place; /* [place] microbatch, inverted at the end */
+    struct hydra_random random = hydra_random_seed(seed);
+
+    for (int64_t m = 0; m < count; m++) {
+        at[m] = m;
+        times[2 * m] = times[2 * m + 1] = 0;
+        for (int64_t g = columns->group_begin[m]; g < columns->group_begin[m + 1]; g++) {
+            times[2 * m] = hydra_max(times[2 * m], columns->groups[g].forward);
+            times[2 * m + 1] = hydra_max(times[2 * m + 1], columns->groups[g].backward);
+        }
+    }
+    best = hydra_pipeline_graph_run(graph, times, run);
+    for (int64_t step = 0; step < steps && graph->shape.stages > 1; step++) {
+        int64_t i = hydra_random_below(&random, count), j = hydra_random_below(&random, count), makespan;
+
+        for (int tried = 0; tried < 2; tried++) { /* swap, and back when it is later */
+            for (int part = 0; part < 2; part++) {
+                int64_t kept = times[2 * i + part];
+
+                times[2 * i + part] = times[2 * j + part];
+                times[2 * j + part] = kept;
+            }
+            makespan = at[i];
+            at[i] = at[j];
+            at[j] = makespan;
+            if (tried == 1)
+                break;
+            makespan = hydra_pipeline_graph_run(graph, times, run);
+            if (makespan <= best) {
+                best = makespan;
+                break;
+            }
+        }
+    }
+    for (int64_t m = 0; m < count; m++)
+        run[at[m]] = m;
+    for (int64_t m = 0; m < count; m++)
+        place[m] = run[m];
+}
+
+/* Renumber the microbatches: cells, and their order block by block. scratch [count]. */
+static void renumber(struct hydra_shaped_try *it, const int64_t *group_begin, const int64_t *place, int64_t *scratch)
+{
+    int64_t made = 0;
+
+    for (int64_t to = 0; to < it->microbatches; to++)
+        for (int64_t from = 0; from < it->microbatches; from++)
+            for (int64_t i = group_begin[from]; place[from] == to && i < group_begin[from + 1]; i++)
+                scratch[made++] = it->order[i];
+    for (int64_t i = 0; i < made; i++)
+        it->order[i] = scratch[i];
+    for (int64_t c = 0; c < it->pack.ncells; c++)
+        it->pack.cells[c].microbatch = (int32_t)place[it->pack.cells[c].microbatch];
+}
+
+/* Makespan of a packed try, and of the same with its microbatches in a better order: the sooner is kept. */
+static int order_and_time(const struct hydra_shaped *shaped, const struct hydra_pipeline_graph *graph,
+                          struct hydra_shaped_try *it)
+{
+    struct hydra_columns columns = {0};
+    int64_t ordered, *place = hydra_alloc(5 * it->microbatches + graph->shape.stages, sizeof *place);
+    int64_t *scratch = hydra_alloc(it->count, sizeof *scratch), *back = NULL;
+    int status = HYDRA_SUCCESS;
+
+    HYDRA_REQUIRE(place != NULL && scratch != NULL, HYDRA_ERR_NOMEM, "order of %lld microbatches",
+                  (long long)it->microbatches);
+    HYDRA_TRY(columns_of(shaped, it, &columns));
+    HYDRA_TRY(hydra_columns_run(&columns, graph->shape.stages, graph->shape.chunks, &it->makespan));
+    if (graph->shape.stages == 1)
+        goto fail; /* any order takes as long */
+    order_by_peaks(graph, &columns, search_steps(shaped, graph, 2000), shaped->batch->options->seed, place,
+                   place + it->microbatches);
+    renumber(it, columns.group_begin, place, scratch);
+    hydra_columns_clear(&columns);
+    HYDRA_TRY(columns_of(shaped, it, &columns));
+    HYDRA_TRY(hydra_columns_run(&columns, graph->shape.stages, graph->shape.chunks, &ordered));
+    if (ordered <= it->makespan) {
+        it->makespan = ordered;
+    } else {
+        back = place + it->microbatches;
+        for (int64_t m = 0; m < it->microbatches; m++)
+            back[place[m]] = m;
+        renumber(it, columns.group_begin, back, scratch);
+    }
+fail:
+    hydra_columns_clear(&columns);
+    hydra_free(place);
+    hydra_free(scratch);
+    return status;
+}
+
+void hydra_shaped_try_clear(struct hydra_shaped_try *it)
+{
+    hydra_pack_clear(&it->pack);
+    hydra_free(it->order);
+    it->order = NULL;
+}
+
+int hydra_shaped_try(const struct hydra_shaped *shaped, int64_t microbatches, int variant, struct hydra_shaped_try *it)
+{
+    const Hydra_Plan_options *options = shaped->batch->options;
+    struct hydra_pipeline shape = {options->pipeline_stages, options->pipeline_chunks, microbatches};
+    struct hydra_pipeline_graph graph = {0};
+    struct hydra_shape_problem problem;
+    int64_t *numbers = NULL; /* floors, targets, caps, scratch */
+    int status = HYDRA_SUCCESS;
+
+    *it = (struct hydra_shaped_try){.microbatches = microbatches, .makespan = INT64_MAX};
+    HYDRA_TRY(hydra_pipeline_graph_make(&shape, &graph));
+    HYDRA_TRY(hydra_pack_make(&shaped->documents, microbatches, &it->pack));
+    numbers = hydra_calloc(8 * microbatches + shape.stages, sizeof *numbers);
+    it->order = hydra_alloc(it->pack.capacity, sizeof *it->order);
+    HYDRA_REQUIRE(numbers != NULL && it->order != NULL, HYDRA_ERR_NOMEM, "search of %lld microbatches",
+                  (long long)microbatches);
+    pose(shaped, &graph, variant, numbers, &problem);
+    hydra_shape_targets(&problem, numbers + microbatches, numbers + 3 * microbatches);
+    if (pack_tightly(it, numbers + microbatches, numbers + 2 * microbatches)) {
+        HYDRA_TRY(hydra_pack_finish(&it->pack, it->order, &it->count));
+        HYDRA_TRY(order_and_time(shaped, &graph, it));
+    }
+fail:
+    hydra_free(numbers);
+    hydra_pipeline_graph_clear(&graph);
+    return status;
+}
+
+int hydra_shaped_estimate(const struct hydra_shaped *shaped, int64_t microbatches, int64_t *makespan)
+{
+    const Hydra_Plan_options *options = shaped->batch->options;
+    struct hydra_pipeline shape = {options->pipeline_stages, options->pipeline_chunks, microbatches};
+    struct hydra_pipeline_graph graph = {0};
+    struct hydra_shape_problem problem;
+    int64_t *numbers = hydra_calloc(8 * microbatches + shape.stages, sizeof *numbers);
+    int status = HYDRA_SUCCESS;
+
+    HYDRA_REQUIRE(numbers != NULL, HYDRA_ERR_NOMEM, "estimate of %lld microbatches", (long long)microbatches);
+    HYDRA_TRY(hydra_pipeline_graph_make(&shape, &graph));
+    pose(shaped, &graph, 0, numbers, &problem);
+    problem.steps = 0;
+    *makespan = hydra_shape_targets(&problem, numbers + microbatches, numbers + 3 * microbatches);
+fail:
+    hydra_free(numbers);
+    hydra_pipeline_graph_clear(&graph);
+    return status;
+}
+
+int hydra_shaped_draft(const struct hydra_shaped *shaped, const struct hydra_shaped_try *it, struct hydra_draft *draft)
+{
+    const struct hydra_pack_batch *documents = &shaped->documents;
+    int64_t *group_of_cell = hydra_alloc(it->pack.ncells, sizeof *group_of_cell);
+    int status = HYDRA_SUCCESS;
+
+    HYDRA_REQUIRE(group_of_cell != NULL, HYDRA_ERR_NOMEM, "draft of %lld groups", (long long)it->count);
+    for (int64_t i = 0, slot = 0; i < it->count; i++) {
+        const struct hydra_pack_cell *cell = &it->pack.cells[it->order[i]];
+
+        slot = i > 0 && it->pack.cells[it->order[i - 1]].microbatch == cell->microbatch ? slot : 0;
+        HYDRA_TRY(hydra_draft_add_group(draft, cell->microbatch, slot, documents->levels[cell->level].size,
+                                        &group_of_cell[it->order[i]]));
+        slot += documents->levels[cell->level].size;
+    }
+    for (int64_t d = 0; d < documents->ndocs; d++)
+        draft->group_of[documents->documents[d].id] = group_of_cell[it->pack.cell_of[d]];
+    draft->microbatches = it->microbatches;
+fail:
+    hydra_free(group_of_cell);
+    return status;
+}
+
+int hydra_shaped_make(const struct hydra_batch *batch, const struct hydra_cost *cost, struct hydra_shaped *shaped)
+{
+    int status = HYDRA_SUCCESS;
+
+    *shaped = (struct hydra_shaped){
+        .batch = batch,
+        .cost = cost,
+        .fixed_forward = cost->fixed,
+        .fixed_backward = hydra_rate_apply(cost->backward_compute, (hydra_weight)cost->fixed),
+    };
+    HYDRA_TRY(hydra_pack_batch_make(batch, cost, &shaped->documents));
+    shaped->least_work = long_work(&shaped->documents, INT64_MAX) + shaped->documents.short_work;
+fail:
+    return status;
+}
+
+void hydra_shaped_clear(struct hydra_shaped *shaped)
+{
+    hydra_pack_batch_clear(&shaped->documents);
+}
