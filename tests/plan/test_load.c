@@ -1,11 +1,11 @@
 /* test_load.c: the load policy is the linear scan's plan, document by document, in few heap steps. */
+#include "base/memory.h"
 #include "plan/draft.h"
+#include "plan/figure1.h"
 #include "plan/policy.h"
 #include "plan/targets.h"
 #include "tests/plan/batches.h"
 #include "tests/tap.h"
-
-typedef int (*policy_function)(const struct hydra_batch *, struct hydra_draft *);
 
 /* The two drafts place every document in the same microbatch, slots and company. */
 static bool drafts_agree(const struct test_batch *t, const struct hydra_draft *a, const struct hydra_draft *b)
@@ -60,8 +60,36 @@ static void load_is_the_linear_scan(void)
     tap_result(good, "load places every document where the linear scan does, on 2,400 random and hostile batches");
 }
 
+/* Heap steps a document over log2 G, on the yardstick: one constant for every pool. */
+static void heap_steps_are_logarithmic(void)
+{
+    bool good = true;
+
+    for (int64_t pool = 512; good && pool <= 65536; pool *= 4) {
+        Hydra_Plan_options options = HYDRA_PLAN_OPTIONS_INIT, resolved;
+        struct hydra_batch batch = {.pool = pool, .options = &resolved};
+        struct hydra_draft draft = {0};
+        int64_t *lengths = NULL, steps = 0;
+
+        options.budget = 8192;
+        options.policy = HYDRA_POLICY_LOAD;
+        good = TAP_CHECK(hydra_figure1_draw(pool, 1, 8192, &lengths, &batch.ndocs) == 0, "draw") &&
+               TAP_CHECK(hydra_options_resolve(pool, &options, &resolved) == 0, "options");
+        batch.lengths = lengths;
+        good = good && TAP_CHECK(hydra_draft_init(&draft, &batch) == 0 &&
+                                     hydra_policy_load_counted(&batch, &draft, &steps) == 0,
+                                 "plan") &&
+               TAP_CHECK((double)steps <= 0.8 * (double)batch.ndocs * hydra_log2_floor((uint64_t)pool),
+                         "pool %ld: %ld steps for %ld documents", (long)pool, (long)steps, (long)batch.ndocs);
+        hydra_draft_clear(&draft);
+        hydra_free(lengths);
+    }
+    tap_result(good, "load moves at most 0.8 log2 G heap levels a document, at every pool from 512 to 65,536");
+}
+
 int main(void)
 {
     load_is_the_linear_scan();
+    heap_steps_are_logarithmic();
     return tap_done();
 }
