@@ -1,5 +1,5 @@
-/* fuzz_batch.c: libFuzzer target of the planners: any bytes are a batch and its options; every policy must refuse them with
- * a sentence or make an executable schedule. Built by `make fuzz` with clang; not part of `make check`. */
+/* fuzz_batch.c: libFuzzer target of the planners: any bytes are a batch and its options; every policy must refuse them
+ * with a sentence or make an executable schedule. Built by `make fuzz` with clang; not part of `make check`. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

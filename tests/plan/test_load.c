@@ -76,11 +76,12 @@ static void heap_steps_are_logarithmic(void)
         good = TAP_CHECK(hydra_figure1_draw(pool, 1, 8192, &lengths, &batch.ndocs) == 0, "draw") &&
                TAP_CHECK(hydra_options_resolve(pool, &options, &resolved) == 0, "options");
         batch.lengths = lengths;
-        good = good && TAP_CHECK(hydra_draft_init(&draft, &batch) == 0 &&
-                                     hydra_policy_load_counted(&batch, &draft, &steps) == 0,
-                                 "plan") &&
-               TAP_CHECK((double)steps <= 0.8 * (double)batch.ndocs * hydra_log2_floor((uint64_t)pool),
-                         "pool %ld: %ld steps for %ld documents", (long)pool, (long)steps, (long)batch.ndocs);
+        good =
+            good &&
+            TAP_CHECK(hydra_draft_init(&draft, &batch) == 0 && hydra_policy_load_counted(&batch, &draft, &steps) == 0,
+                      "plan") &&
+            TAP_CHECK((double)steps <= 0.8 * (double)batch.ndocs * hydra_log2_floor((uint64_t)pool),
+                      "pool %ld: %ld steps for %ld documents", (long)pool, (long)steps, (long)batch.ndocs);
         hydra_draft_clear(&draft);
         hydra_free(lengths);
     }

@@ -9,6 +9,21 @@
 #include "tests/plan/batches.h"
 #include "tests/tap.h"
 
+/* An empty microbatch means that nothing was left to split: every other one holds one document. */
+static bool split_before_padded(const struct test_batch *t, Hydra_Schedule s)
+{
+    bool empty = false, several = false;
+
+    for (int64_t m = 0; m < s->microbatches; m++) {
+        int64_t begin = s->group_begin[m], end = s->group_begin[m + 1];
+
+        empty |= begin == end;
+        several |= end > begin && s->groups[end - 1].docs_end - s->groups[begin].docs_begin > 1;
+    }
+    return TAP_CHECK(!(empty && several), "seed %lu: an empty microbatch beside one that could be split",
+                     (unsigned long)t->seed);
+}
+
 /* Oracle of `is executable`, written without the library's own check: mark slots and documents. */
 static bool executable(const struct test_batch *t, Hydra_Schedule s)
 {
@@ -43,9 +58,10 @@ static bool executable(const struct test_batch *t, Hydra_Schedule s)
     for (int64_t i = 0; i < t->ndocs; i++)
         good &= TAP_CHECK(times[i] == 1, "seed %lu: document %ld is placed %ld times", (unsigned long)t->seed, (long)i,
                           (long)times[i]);
-    if (t->options.pipeline_chunks > 1 && t->options.policy == HYDRA_POLICY_LOAD)
+    if (t->options.pipeline_chunks > 1 && t->options.policy <= HYDRA_POLICY_MEMORY_PACKED)
         good &= TAP_CHECK(s->microbatches % t->options.pipeline_stages == 0, "seed %lu: M %ld, pp %d",
-                          (unsigned long)t->seed, (long)s->microbatches, t->options.pipeline_stages);
+                          (unsigned long)t->seed, (long)s->microbatches, t->options.pipeline_stages) &&
+                split_before_padded(t, s);
     free(times);
     return good;
 }
