@@ -18,6 +18,7 @@
                                                                                                                        \
         for (; child + 3 < count; child = 4 * at + 1, steps++) {                                                       \
             __builtin_prefetch(&keys[4 * child + 1]);                                                                  \
+            __builtin_prefetch(&keys[4 * child + 9]);                                                                  \
             int64_t low = child + (keys[child + 1] < keys[child]);                                                     \
             int64_t high = child + 2 + (keys[child + 3] < keys[child + 2]);                                            \
             int64_t least = low + ((high - low) & -(int64_t)(keys[high] < keys[low]));                                 \

@@ -31,7 +31,7 @@ void *hydra_alloc(int64_t count, size_t size)
     size_t bytes = array_bytes(count, size);
     void *block;
 
-    if (bytes < 2 * HUGE_PAGE)
+    if (bytes < HUGE_PAGE)
         return bytes == 0 ? NULL : aligned_alloc(64, (bytes + 63) / 64 * 64);
     block = aligned_alloc(HUGE_PAGE, (bytes + 63) / 64 * 64);
 #ifdef MADV_HUGEPAGE

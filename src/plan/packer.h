@@ -13,7 +13,7 @@
 #include "plan/draft.h"
 #include "plan/layout.h"
 
-enum { NUMBER_BITS = 24 /* of HYDRA_POOL_LIMIT */, CLASSES = 32 };
+enum { NUMBER_BITS = 24 /* of HYDRA_POOL_LIMIT */, CLASSES = 32, CLASS_SLACK = 4 * CLASSES };
 #define NUMBER_MASK (((uint64_t)1 << NUMBER_BITS) - 1)
 
 /* Open groups of one size in the current microbatch. */
@@ -22,7 +22,7 @@ struct size_class {
     hydra_weight most; /* weight that a group may have: all by default */
     int64_t room;      /* tokens that a new group holds */
     int shift;         /* weight << shift compares loads of different sizes */
-    int64_t begin;     /* number of its first group: its part of the heaps' arrays */
+    int64_t begin;     /* of its part of the heaps' arrays */
     int64_t nlight;
     int64_t nspent;
     bool heaped; /* light is in heap order: it is built when first asked; most groups have opened by then */
