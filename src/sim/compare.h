@@ -33,7 +33,10 @@ int hydra_sweep_run(const struct hydra_job *job, uint64_t seed, int64_t batches,
                     const int *policies, int count, struct hydra_sweep *sweep);
 void hydra_sweep_print(FILE *to, const struct hydra_sweep *sweep, const int *policies, int count);
 void hydra_sweep_print_json(FILE *to, const struct hydra_sweep *sweep, const int *policies, int count);
+/* The curves as an SVG file, or as a report with the command that made it. */
 int hydra_sweep_svg(const struct hydra_sweep *sweep, const int *policies, int count, const char *path);
+int hydra_sweep_html(const struct hydra_sweep *sweep, const int *policies, int count, const struct hydra_fact *facts,
+                     int nfacts, const char *command, const char *path);
 void hydra_sweep_clear(struct hydra_sweep *sweep);
 
 #endif

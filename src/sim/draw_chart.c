@@ -183,7 +183,8 @@ static void draw_line(FILE *page, const struct hydra_series *series, int colour,
 {
     bool pen = false;
 
-    fprintf(page, "<path class=\"curve s%d\" d=\"", colour);
+    fprintf(page, "<path class=\"curve s%d%s\" d=\"", colour % HYDRA_CATEGORIES,
+            colour >= HYDRA_CATEGORIES ? " dash" : ""); /* the second round of colours is dashed */
     for (int64_t i = 0; i < series->npoints; i++) {
         if (isnan(series->y[i])) {
             pen = false;
@@ -205,7 +206,7 @@ static void draw_series(FILE *page, const struct hydra_chart *chart, int s, cons
     const double radius = drawn_as_points(chart, s) ? 5.0 : 3.0;
 
     if (!drawn_as_points(chart, s))
-        draw_line(page, series, colour, x, y);
+        draw_line(page, series, s, x, y);
     for (int64_t i = 0; i < series->npoints; i++) {
         if (isnan(series->y[i]))
             continue;

@@ -6,7 +6,7 @@
 #include "sim/svg.h"
 #include "sim/words.h"
 
-enum { LEFT = 130, ROW = 74, BAR = 46, FOOT = 34 };
+enum { LEFT = 144, ROW = 74, BAR = 46, FOOT = 34 };
 
 /* Levels 0 .. last that some policy uses. */
 static int last_level(const struct hydra_report *report)

@@ -250,11 +250,12 @@ static int step_decimals(double step)
     return step >= 1.0 ? 0 : (int)ceil(-log10(step) - 1e-9);
 }
 
-/* Time axis below the rows, the end of this timeline, and the end of the first policy's to compare with. */
+/* Time axis below the rows, the end of this timeline, and the end of the fastest policy's to compare with. */
 static void draw_axis(FILE *page, const struct hydra_report *report, int which, int replicas, double axis)
 {
     const struct hydra_timeline *timeline = hydra_timeline_of(&report->policies[which], replicas);
-    const struct hydra_timeline *first = hydra_timeline_of(&report->policies[0], replicas);
+    const struct hydra_policy_result *fastest = hydra_report_fastest(report);
+    const struct hydra_timeline *best = fastest == NULL ? NULL : hydra_timeline_of(fastest, replicas);
     const double scale = (HYDRA_DRAW_WIDTH - LEFT - RIGHT) / axis, step = hydra_axis_step(axis, 12);
     const double bottom = hydra_draw_timeline_height(timeline) - AXIS - MARK;
     const double end = LEFT + timeline->seconds * scale, unit = axis < 1.0 ? 1e3 : 1.0;
@@ -273,11 +274,11 @@ static void draw_axis(FILE *page, const struct hydra_report *report, int which, 
     hydra_svg_line(page, "tick", end, HEADER - 2.0, end, bottom);
     hydra_svg_text(page, "strong", end + 5.0, (HEADER + bottom) / 2.0 + 4.0, "%s",
                    hydra_words_seconds(timeline->seconds).text);
-    if (which > 0 && first != NULL && first->seconds < timeline->seconds * 0.999) {
-        const double x = LEFT + first->seconds * scale;
+    if (best != NULL && best->seconds < timeline->seconds * 0.999) {
+        const double x = LEFT + best->seconds * scale;
 
         hydra_svg_line(page, "limit", x, HEADER, x, bottom + 20.0);
-        hydra_svg_text(page, "mark small", x + 5.0, bottom + 27.0, "%s ends here", report->policies[0].name);
+        hydra_svg_text(page, "mark small", x + 5.0, bottom + 27.0, "%s ends here", fastest->name);
     }
 }
 

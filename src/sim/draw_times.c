@@ -6,7 +6,7 @@
 #include "sim/svg.h"
 #include "sim/words.h"
 
-enum { LEFT = 130, RIGHT = 80, LEGEND = 30, ROW = 30, BAR = 22 };
+enum { LEFT = 144, RIGHT = 80, LEGEND = 30, ROW = 30, BAR = 22 };
 
 /* Causes in the order of the bar; what none of them takes is the last. */
 static const struct cause {

@@ -47,9 +47,12 @@ static const char page_script[] =
 /* Name of a policy and what to see in its picture. */
 static void put_sentence(FILE *page, const char *name, const char *text)
 {
-    fputs("<figcaption><b>", page);
-    hydra_xml_text(page, name);
-    fputs("</b>", page);
+    fputs("<figcaption>", page);
+    if (name[0] != '\0') {
+        fputs("<b>", page);
+        hydra_xml_text(page, name);
+        fputs("</b>", page);
+    }
     hydra_xml_text(page, text);
     fputs("</figcaption>\n", page);
 }
@@ -174,6 +177,8 @@ static int put_charts(FILE *page, const struct hydra_report *report)
         fputs("<h2>Sweeps</h2>\n", page);
     for (int i = 0; i < report->ncharts; i++) {
         fputs("<figure>\n", page);
+        if (report->charts[i].note != NULL)
+            put_sentence(page, "", report->charts[i].note);
         hydra_svg_begin(page, HYDRA_DRAW_WIDTH, HYDRA_DRAW_CHART_HEIGHT, false, report->charts[i].title);
         HYDRA_TRY(hydra_draw_chart(page, &report->charts[i]));
         hydra_svg_end(page);

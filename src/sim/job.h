@@ -34,6 +34,8 @@ struct hydra_shares {
     double planning, compute, comm, meeting, pipeline, replicas, reduce, optimizer;
 };
 
+enum { HYDRA_TIMELINE_REPLICAS = 16 }; /* as many as HyDra's Figure 16 draws */
+
 struct hydra_run {
     Hydra_Schedule schedule;
     Hydra_Schedule_stats stats;
@@ -46,6 +48,9 @@ struct hydra_run {
     struct hydra_policy_result result; /* points into this struct: it must not move */
     struct hydra_timeline stages, replicas;
     struct hydra_bar *bars[2];
+    char caption[80]; /* of stages */
+    char slot_names[HYDRA_TIMELINE_REPLICAS][24];
+    const char *row_names[HYDRA_TIMELINE_REPLICAS]; /* of replicas */
 };
 
 /* Plan, replay and sum up. pictures: also record the timelines. run [out] set only on success; hydra_run_clear. */

@@ -89,6 +89,7 @@ struct hydra_chart {
     int nseries;
     const struct hydra_series *series;
     const int *marks; /* NULL: all lines, or [nseries] HYDRA_CHART_* */
+    const char *note; /* what to see, one sentence for the report; NULL: none */
 };
 
 struct hydra_fact {
@@ -103,8 +104,7 @@ struct hydra_report {
     int nfacts;
     const struct hydra_fact *facts;
     int npolicies;
-    const struct hydra_policy_result
-        *policies; /* in the order to show them; the first is what others are compared with */
+    const struct hydra_policy_result *policies; /* in the order to show them; all are compared with the fastest */
     int ncharts;
     const struct hydra_chart *charts;
 };

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/parse.h"
 #include "sim/compare.h"
+#include "sim/words.h"
 
 static const char *const names[] = {"pool", "budget", "context", "cap"};
 static const char *const labels[] = {"slots of the pool", "tokens a slot and microbatch", "longest document, tokens",
@@ -151,23 +152,97 @@ void hydra_sweep_print_json(FILE *to, const struct hydra_sweep *sweep, const int
     fprintf(to, "  ]\n}\n");
 }
 
-int hydra_sweep_svg(const struct hydra_sweep *sweep, const int *policies, int count, const char *path)
+/* The curves: tokens per second and GPU, and seconds of an iteration. series [out] [count], x [out] [VALUES]. */
+static struct hydra_chart sweep_chart(const struct hydra_sweep *sweep, const int *policies, int count, bool seconds,
+                                      struct hydra_series *series, double *x)
 {
-    struct hydra_series series[HYDRA_COMPARE_MAX];
-    double x[VALUES];
-    struct hydra_chart chart = {
-        .title = "Where does it stop paying?",
-        .x_label = labels[sweep->over],
-        .y_label = "tokens per second and GPU",
-        .log_x = 1,
-        .nseries = count,
-        .series = series,
-    };
+    const double *y = seconds ? sweep->seconds : sweep->per_gpu;
 
     for (int at = 0; at < sweep->count; at++)
         x[at] = (double)sweep->values[at];
     for (int p = 0; p < count; p++)
-        series[p] = (struct hydra_series){Hydra_Policy_name(policies[p]), sweep->count, x,
-                                          sweep->per_gpu + (int64_t)p * sweep->count};
+        series[p] =
+            (struct hydra_series){Hydra_Policy_name(policies[p]), sweep->count, x, y + (int64_t)p * sweep->count};
+    return (struct hydra_chart){
+        .title = seconds ? "How long does an iteration take?" : "Where does it stop paying?",
+        .x_label = labels[sweep->over],
+        .y_label = seconds ? "seconds of an iteration" : "tokens per second and GPU",
+        .log_x = 1,
+        .nseries = count,
+        .series = series,
+    };
+}
+
+/* Policy with the most tokens per second at a value, and the next best; -1 when none could plan. */
+static void leaders(const struct hydra_sweep *sweep, int count, int at, int *first, int *second)
+{
+    *first = *second = -1;
+    for (int p = 0; p < count; p++) {
+        const double here = sweep->per_gpu[p * sweep->count + at];
+
+        if (isnan(here))
+            continue;
+        if (*first < 0 || here > sweep->per_gpu[*first * sweep->count + at]) {
+            *second = *first;
+            *first = p;
+        } else if (*second < 0 || here > sweep->per_gpu[*second * sweep->count + at])
+            *second = p;
+    }
+}
+
+/* What to see: who leads from which value on, and by how much at the ends. */
+static void sweep_note(const struct hydra_sweep *sweep, const int *policies, int count, char *text, size_t len)
+{
+    int leader = -1;
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (int at = 0; at < sweep->count && used < len; at++) {
+        int first, second;
+
+        leaders(sweep, count, at, &first, &second);
+        if (first < 0 || (first == leader && at + 1 < sweep->count))
+            continue;
+        used += (size_t)snprintf(
+            text + used, len - used, first != leader ? "%s%s leads from %s on" : "%s%s still leads at %s",
+            leader < 0 ? "" : "; ", Hydra_Policy_name(policies[first]), hydra_words_whole(sweep->values[at]).text);
+        if (second >= 0 && used < len)
+            used += (size_t)snprintf(text + used, len - used, ", there %s the next best, %s",
+                                     hydra_words_ratio(sweep->per_gpu[first * sweep->count + at] /
+                                                       sweep->per_gpu[second * sweep->count + at])
+                                         .text,
+                                     Hydra_Policy_name(policies[second]));
+        leader = first;
+    }
+    if (used < len && leader >= 0)
+        snprintf(text + used, len - used, ".");
+}
+
+int hydra_sweep_svg(const struct hydra_sweep *sweep, const int *policies, int count, const char *path)
+{
+    struct hydra_series series[HYDRA_COMPARE_MAX];
+    double x[VALUES];
+    struct hydra_chart chart = sweep_chart(sweep, policies, count, false, series, x);
+
     return hydra_chart_svg(&chart, path);
+}
+
+int hydra_sweep_html(const struct hydra_sweep *sweep, const int *policies, int count, const struct hydra_fact *facts,
+                     int nfacts, const char *command, const char *path)
+{
+    struct hydra_series series[2][HYDRA_COMPARE_MAX];
+    double x[VALUES];
+    char note[1024];
+    struct hydra_chart charts[] = {sweep_chart(sweep, policies, count, false, series[0], x),
+                                   sweep_chart(sweep, policies, count, true, series[1], x)};
+    const struct hydra_report report = {.title = "Dynamic context parallelism, simulated over a range",
+                                        .command = command,
+                                        .nfacts = nfacts,
+                                        .facts = facts,
+                                        .ncharts = 2,
+                                        .charts = charts};
+
+    sweep_note(sweep, policies, count, note, sizeof note);
+    charts[0].note = note;
+    return hydra_report_html(&report, path);
 }

@@ -86,7 +86,7 @@ static void put_number(FILE *page, const struct hydra_report *report, const stru
 
 static void put_time_row(FILE *page, const struct hydra_report *report, const struct hydra_policy_result *policy)
 {
-    const double ratio = policy->seconds / report->policies[0].seconds;
+    const double ratio = policy->seconds / hydra_report_fastest(report)->seconds;
 
     fputs("<tr><td>", page);
     hydra_xml_text(page, policy->name);
@@ -110,7 +110,7 @@ void hydra_table_times(FILE *page, const struct hydra_report *report)
 
     if (!column_best(report, &time_columns[0], &any))
         return;
-    fputs("<table><thead><tr><th>policy</th><th title=\"time relative to the first row\">relative</th>", page);
+    fputs("<table><thead><tr><th>policy</th><th title=\"time relative to the fastest\">relative</th>", page);
     for (size_t c = 0; c < sizeof time_columns / sizeof time_columns[0]; c++)
         if (column_best(report, &time_columns[c], &any))
             fprintf(page, "<th title=\"%s\">%s</th>", time_columns[c].meaning, time_columns[c].head);

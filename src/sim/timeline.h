@@ -5,8 +5,6 @@
 #include "sim/iteration.h"
 #include "sim/job.h"
 
-enum { HYDRA_TIMELINE_REPLICAS = 16 }; /* as many as HyDra's Figure 16 draws */
-
 /* Slot 0 and others evenly spread: at most HYDRA_TIMELINE_REPLICAS of them. */
 struct hydra_recorder {
     struct hydra_trace trace;
@@ -16,7 +14,7 @@ struct hydra_recorder {
 int hydra_recorder_make(const struct hydra_work *work, struct hydra_recorder *recorder);
 void hydra_recorder_clear(struct hydra_recorder *recorder);
 
-/* Fill run->stages (slot 0), run->replicas (the last stage to finish: stage 0) and the result's pointers to them. */
+/* Fill run->stages (the last of the recorded slots to finish), run->replicas (the last stage to finish: stage 0) and the result's pointers to them. */
 int hydra_recorder_draw(const struct hydra_recorder *recorder, const struct hydra_work *work, struct hydra_run *run);
 
 #endif

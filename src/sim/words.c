@@ -138,15 +138,22 @@ static void append_closest(const struct hydra_report *report, char *text, size_t
     append(text, len, ".");
 }
 
-void hydra_words_headline(const struct hydra_report *report, char *text, size_t len)
+const struct hydra_policy_result *hydra_report_fastest(const struct hydra_report *report)
 {
     const struct hydra_policy_result *best = NULL;
-    const char *joint = "";
 
-    text[0] = '\0';
     for (int i = 0; i < report->npolicies; i++)
         if (isfinite(report->policies[i].seconds) && (best == NULL || report->policies[i].seconds < best->seconds))
             best = &report->policies[i];
+    return best;
+}
+
+void hydra_words_headline(const struct hydra_report *report, char *text, size_t len)
+{
+    const struct hydra_policy_result *best = hydra_report_fastest(report);
+    const char *joint = "";
+
+    text[0] = '\0';
     if (best == NULL) {
         append_closest(report, text, len);
         return;
@@ -228,7 +235,7 @@ static void append_longest(const struct hydra_policy_result *policy, char *text,
 
 void hydra_words_time(const struct hydra_report *report, int which, char *text, size_t len)
 {
-    const struct hydra_policy_result *policy = &report->policies[which], *first = &report->policies[0];
+    const struct hydra_policy_result *policy = &report->policies[which], *best = hydra_report_fastest(report);
 
     text[0] = '\0';
     if (policy->note != NULL) {
@@ -238,10 +245,9 @@ void hydra_words_time(const struct hydra_report *report, int which, char *text, 
     if (!isfinite(policy->seconds))
         return;
     append(text, len, "One iteration takes %s", hydra_words_seconds(policy->seconds).text);
-    if (which > 0 && isfinite(first->seconds))
-        append(text, len, policy->seconds >= first->seconds ? ", %s as long as %s" : ", %s of the time of %s",
-               hydra_words_ratio(policy->seconds / first->seconds).text, first->name);
-    append(text, len, ".");
+    if (policy != best)
+        append(text, len, ", %s as long as %s", hydra_words_ratio(policy->seconds / best->seconds).text, best->name);
+    append(text, len, report->npolicies > 1 && policy == best ? ", the least of all." : ".");
     append_losses(policy, text, len);
     append_longest(policy, text, len);
 }

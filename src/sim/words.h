@@ -19,6 +19,9 @@ struct hydra_word hydra_words_whole(int64_t count);    /* "262,144" */
 struct hydra_word hydra_words_share(double share);     /* 0.269 -> "26.9%" */
 struct hydra_word hydra_words_ratio(double ratio);     /* "1.18x" with a true multiplication sign */
 
+/* The policy with the least time, NULL when no time is known: what the others are compared with. */
+const struct hydra_policy_result *hydra_report_fastest(const struct hydra_report *report);
+
 /* "forward", ... of an enum hydra_bar_kind. */
 const char *hydra_bar_word(int kind);
 

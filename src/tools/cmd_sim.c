@@ -9,6 +9,7 @@
 #include "base/parse.h"
 #include "sim/compare.h"
 #include "sim/paper.h"
+#include "sim/words.h"
 #include "tools/commands.h"
 
 enum { PAPER_BATCHES = 16 };
@@ -19,6 +20,7 @@ struct request {
     int64_t gpus, tp, pp, chunks, ep, budget, context, tokens_per_slot, max_degree, batches, seed, slow_slot;
     double noise, slow_factor, price, tokens;
     bool json, paper;
+    char command[TOOL_COMMAND_LINE];
 };
 
 static const char usage[] =
@@ -66,6 +68,7 @@ static int read_request(int argc, char **argv, struct request *r, bool *done)
         {NULL, TOOL_FLAG, NULL, NULL, NULL, 0, 0},
     };
 
+    tool_command_line(argc, argv, r->command);
     return tool_options_read(argc, argv, usage, options, done);
 }
 
@@ -119,7 +122,8 @@ static int get_batches(const struct request *r, const struct hydra_job *job, int
     }
     if (__builtin_mul_overflow(pool, per_slot, &tokens))
         return hydra_error(HYDRA_ERR_OVERFLOW, "%" PRId64 " slots of %" PRId64 " tokens", pool, per_slot);
-    snprintf(data, len, "%" PRId64 " tokens drawn from HyDra's Figure 1, seed %" PRId64, tokens, r->seed);
+    snprintf(data, len, "%s tokens drawn from HyDra's Figure 1, seed %" PRId64, hydra_words_whole(tokens).text,
+             r->seed);
     return hydra_batches_draw((uint64_t)r->seed, or_preset(r->batches, 1), tokens, job->context, batches);
 }
 
@@ -140,30 +144,43 @@ fail:
     return status;
 }
 
-static int write_pictures(const struct request *r, const struct hydra_scene *scene,
+enum { FACTS = 5 };
+
+/* Lines under the title: what was simulated. data: where the documents come from. texts [out] what the facts point at.
+ */
+static void make_facts(const struct hydra_job *job, int64_t pool, const char *data, char texts[2][160],
+                       struct hydra_fact facts[FACTS])
+{
+    snprintf(texts[0], 160,
+             "%s GPUs, tp %" PRId64 ", pp %" PRId64 " in %" PRId64 " chunk%s, ep %" PRId64 ": a pool of %s slots",
+             hydra_words_whole(job->cut.gpus).text, job->cut.tensor_parallel, job->cut.pipeline_stages,
+             job->cut.pipeline_chunks, job->cut.pipeline_chunks == 1 ? "" : "s", job->cut.expert_parallel,
+             hydra_words_whole(pool).text);
+    snprintf(texts[1], 160, "documents up to %s tokens, %s tokens a slot and microbatch",
+             hydra_words_whole(job->context).text, hydra_words_whole(job->budget).text);
+    facts[0] = (struct hydra_fact){"Model", job->model->name};
+    facts[1] = (struct hydra_fact){"Cluster", job->cluster->name};
+    facts[2] = (struct hydra_fact){"Job", texts[0]};
+    facts[3] = (struct hydra_fact){"Limits", texts[1]};
+    facts[4] = (struct hydra_fact){"Data", data};
+}
+
+static int write_pictures(const struct request *r, const struct hydra_job *job, const struct hydra_scene *scene,
                           const struct hydra_outcome *outcomes, int count)
 {
     struct hydra_policy_result results[HYDRA_COMPARE_MAX];
-    char cut[160], limits[160];
-    struct hydra_fact facts[] = {
-        {"Model", scene->model->name}, {"Cluster", scene->cluster->name}, {"Cut", cut}, {"Limits", limits},
-        {"Data", scene->data},
-    };
+    struct hydra_fact facts[FACTS];
+    char texts[2][160];
     struct hydra_report report = {
         .title = "Dynamic context parallelism, simulated",
-        .nfacts = (int)(sizeof facts / sizeof facts[0]),
+        .command = r->command,
+        .nfacts = FACTS,
         .facts = facts,
         .policies = results,
     };
     int status = HYDRA_SUCCESS;
 
-    snprintf(cut, sizeof cut,
-             "%" PRId64 " GPUs: tp %" PRId64 ", pp %" PRId64 " in %" PRId64 " chunks, ep %" PRId64 "; pool of %" PRId64
-             " slots",
-             scene->cut.gpus, scene->cut.tensor_parallel, scene->cut.pipeline_stages, scene->cut.pipeline_chunks,
-             scene->cut.expert_parallel, scene->pool);
-    snprintf(limits, sizeof limits, "documents up to %" PRId64 " tokens, %" PRId64 " tokens a slot and microbatch",
-             scene->context, scene->budget);
+    make_facts(job, scene->pool, scene->data, texts, facts);
     for (int i = 0; i < count; i++)
         if (outcomes[i].status == HYDRA_SUCCESS)
             results[report.npolicies++] = outcomes[i].run.result;
@@ -180,7 +197,9 @@ fail:
 static int run_sweep(const struct request *r, const struct hydra_job *job, const int *policies, int count)
 {
     struct hydra_sweep sweep = {.count = 0};
-    char path[1100];
+    struct hydra_fact facts[FACTS];
+    char path[1100], texts[2][160];
+    int64_t pool;
     int status = HYDRA_SUCCESS;
 
     HYDRA_REQUIRE(r->lengths == NULL, HYDRA_ERR_ARG, "--sweep draws its own batches: leave out --lengths");
@@ -194,6 +213,11 @@ static int run_sweep(const struct request *r, const struct hydra_job *job, const
     if (r->svg != NULL) {
         snprintf(path, sizeof path, "%s-sweep.svg", r->svg);
         HYDRA_TRY(hydra_sweep_svg(&sweep, policies, count, path));
+    }
+    if (r->html != NULL) {
+        HYDRA_TRY(hydra_cut_pool(&job->cut, &pool));
+        make_facts(job, pool, "drawn from HyDra's Figure 1; what is swept replaces its value here", texts, facts);
+        HYDRA_TRY(hydra_sweep_html(&sweep, policies, count, facts, FACTS, r->command, r->html));
     }
 fail:
     hydra_sweep_clear(&sweep);
@@ -226,7 +250,7 @@ static int run_compare(const struct request *r, const struct hydra_job *job, con
     }
     HYDRA_REQUIRE(planned > 0, outcomes[0].status, "%s: %s", Hydra_Policy_name(policies[0]), outcomes[0].why);
     if (pictures)
-        HYDRA_TRY(write_pictures(r, &scene, outcomes, count));
+        HYDRA_TRY(write_pictures(r, job, &scene, outcomes, count));
     if (r->json)
         hydra_print_json(stdout, &scene, outcomes, count);
     else

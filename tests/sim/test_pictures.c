@@ -264,7 +264,7 @@ static bool write_hostile(void)
     const double x[] = {1, 2, 4}, y[] = {3, NAN, 5};
     struct hydra_series series[] = {{hostile, 3, x, y}, {"one point", 1, x, y}};
     const int marks[] = {HYDRA_CHART_LINES, HYDRA_CHART_POINTS};
-    struct hydra_chart chart = {hostile, hostile, hostile, 1, 1, 2, series, marks};
+    struct hydra_chart chart = {hostile, hostile, hostile, 1, 1, 2, series, marks, hostile};
     struct hydra_fact fact = {hostile, hostile};
     Hydra_Schedule_stats stats = {.degree_share = {0.5, 0.0, 0.25}, .idle_share = 0.25};
     struct hydra_policy_result policies[] = {result(hostile, 1.0), result("two", 2.0)};
@@ -339,7 +339,7 @@ static void bad_input_is_an_error(void)
     struct hydra_report report = {.title = "bad", .npolicies = 1, .policies = &policy};
     const double x[] = {0.0}, y[] = {1.0};
     struct hydra_series series = {"zero", 1, x, y};
-    struct hydra_chart chart = {"bad", "x", "y", 1, 0, 1, &series, NULL};
+    struct hydra_chart chart = {"bad", "x", "y", 1, 0, 1, &series, NULL, NULL};
     bool good;
 
     good = TAP_CHECK(hydra_timeline_svg(&report, 0, in_folder("no.svg")) == HYDRA_ERR_ARG, "no timeline");
