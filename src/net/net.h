@@ -59,6 +59,7 @@ struct hydra_net_ops {
     /* required: look at one active request; when done, clear `active`, set status and bytes. Returns the status of a
      * request that failed, else HYDRA_SUCCESS. Driving is the progress function's (comm/wait.h). */
     int (*test)(struct hydra_net *net, struct hydra_net_request *request);
+    const char *(*version)(void); /* optional: of the library behind it, for people */
     bool device_memory; /* default false: buffers must be host memory */
 };
 

@@ -401,6 +401,11 @@ fail:
     return status;
 }
 
+static const char *version(void)
+{
+    return ucp_get_version_string();
+}
+
 const struct hydra_net_ops hydra_net_ucx = {
     .name = "ucx",
     .probe = probe,
@@ -409,4 +414,5 @@ const struct hydra_net_ops hydra_net_ucx = {
     .post_send = post_send,
     .post_recv = post_recv,
     .test = test,
+    .version = version,
 };

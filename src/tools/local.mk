@@ -7,7 +7,9 @@ hydra_dcp_SOURCES = \
 	src/tools/bench_plan.c \
 	src/tools/bench_quality.c \
 	src/tools/setting.c src/tools/setting.h \
+	src/tools/bench_net.c \
 	src/tools/cmd_bench.c \
+	src/tools/cmd_info.c \
 	src/tools/cmd_plan.c \
 	src/tools/plan_table.c src/tools/plan_table.h \
 	src/tools/cmd_sim.c \

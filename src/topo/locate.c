@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <hwloc.h>
 #include <sched.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -87,4 +88,13 @@ fail:
     if (topology != NULL)
         hwloc_topology_destroy(topology);
     return status;
+}
+
+const char *hydra_place_version(void)
+{
+    static char text[16]; /* the same whoever writes it */
+    unsigned version = hwloc_get_api_version();
+
+    snprintf(text, sizeof text, "%u.%u.%u", version >> 16 & 0xff, version >> 8 & 0xff, version & 0xff);
+    return text;
 }

@@ -34,6 +34,9 @@ int hydra_place_locate(bool full, struct hydra_place *place);
  */
 int hydra_place_synthetic(const char *text, int64_t count, struct hydra_place *places);
 
+/* hwloc's API version, for people. */
+const char *hydra_place_version(void);
+
 /* Renumber nodes 0, 1, ... in order of their least rank. */
 int hydra_place_number_nodes(int64_t count, struct hydra_place *places);
 
