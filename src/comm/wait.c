@@ -15,7 +15,8 @@
 #include "comm/pool.h"
 
 enum { MOST_FILES = 16 };
-enum { SPIN_TURNS = 32, YIELD_TURNS = 96 }; /* turns without progress before the next, slower kind of pause */
+#define SPIN_FOR       10e-6  /* s without progress before a wait yields the core */
+#define YIELD_FOR      300e-6 /* s before it sleeps: a rendezvous takes a few turns of both sides */
 #define SHORTEST_SLEEP 20e-6                /* s; doubles up to the longest */
 #define LONGEST_SLEEP  200e-6
 
@@ -120,26 +121,26 @@ static int timed_out(const struct hydra_wait *wait)
 
 int hydra_wait_turn(struct hydra_wait *wait, bool moved)
 {
-    double sleep = SHORTEST_SLEEP;
+    double sleep = SHORTEST_SLEEP, waited;
 
     hydra_progress();
     if (wait->pool != NULL && hydra_alarm_heard(wait->pool))
         return hydra_alarm_error(wait->pool);
     if (moved) {
-        wait->idle = 0;
+        wait->naps = 0;
         wait->moved_at = hydra_clock();
         return HYDRA_SUCCESS;
     }
-    wait->idle++;
-    if (wait->idle <= SPIN_TURNS)
+    waited = hydra_clock() - wait->moved_at;
+    if (waited <= SPIN_FOR)
         return HYDRA_SUCCESS;
-    if (hydra_clock() - wait->moved_at > wait->timeout)
+    if (waited > wait->timeout)
         return timed_out(wait);
-    if (wait->idle <= SPIN_TURNS + YIELD_TURNS) {
+    if (waited <= YIELD_FOR) {
         sched_yield();
         return HYDRA_SUCCESS;
     }
-    for (int turn = SPIN_TURNS + YIELD_TURNS + 1; turn < wait->idle && sleep < LONGEST_SLEEP; turn++)
+    for (int naps = wait->naps++; naps > 0 && sleep < LONGEST_SLEEP; naps--)
         sleep *= 1.5;
     if (wait->pool != NULL)
         hydra_count(&wait->pool->counters, HYDRA_COUNTER_COMM_WAIT_SLEEPS, 1);

@@ -22,7 +22,7 @@ struct hydra_wait {
     int64_t microbatch;      /* -1: none */
     double began;            /* s, hydra_clock */
     double moved_at;
-    int idle;                /* turns since the last progress */
+    int naps;                /* sleeps since the last progress */
 };
 
 /* Monotonic seconds. */

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../mpi_tap.h"
+#include "tests/mpi_tap.h"
 #include "api/context.h"
 #include "base/error.h"
 #include "base/log.h"

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "../mpi_tap.h"
+#include "tests/mpi_tap.h"
 #include "net/net.h"
 
 static struct hydra_pool *pool;

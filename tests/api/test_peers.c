@@ -1,0 +1,104 @@
+/* test_peers.c: two pipeline stages of one pool size each, on machines of different shape, use one slot map. */
+#include <string.h>
+
+#include "api/context.h"
+#include "base/error.h"
+#include "tests/mpi_tap.h"
+
+static MPI_Comm pool, peers;
+static int stage, half;
+
+/* Slots of the ranks of this pool, compared with those of the other stage. */
+static bool same_slots(Hydra_Context context)
+{
+    int64_t *theirs = context->pool->rank_of_slot;
+    int64_t first[64] = {0};
+    bool good = true;
+
+    memcpy(first, theirs, (size_t)half * sizeof *first);
+    MPI_Bcast(first, half, MPI_INT64_T, 0, peers);
+    for (int slot = 0; slot < half; slot++)
+        good &= TAP_CHECK(first[slot] == theirs[slot], "slot %d is rank %d here, %d there", slot, (int)theirs[slot], (int)first[slot]);
+    return good;
+}
+
+static int start(bool with_peers, const char *topology, Hydra_Context *context)
+{
+    Hydra_Config config = HYDRA_CONFIG_INIT;
+
+    config.topology = topology;
+    config.peers = with_peers ? peers : MPI_COMM_NULL;
+    return Hydra_Init(pool, &config, context);
+}
+
+static bool stages_agree(void)
+{
+    const char *topology = stage == 0 ? "2*[core:8 pu:1]/round-robin" : "4*[core:8 pu:1]/round-robin";
+    Hydra_Context alone = HYDRA_CONTEXT_NULL, together = HYDRA_CONTEXT_NULL;
+    uint64_t hash = 77;
+    bool good = TAP_CHECK(start(false, topology, &alone) == HYDRA_SUCCESS, "%s", hydra_error_detail());
+    int64_t differs = 0;
+
+    good = good && TAP_CHECK(start(true, topology, &together) == HYDRA_SUCCESS, "%s", hydra_error_detail());
+    if (!good)
+        return false;
+    good &= same_slots(together);
+    /* The test would prove nothing if the stages agreed by themselves. */
+    for (int slot = 0; slot < half; slot++)
+        differs |= alone->pool->rank_of_slot[slot] != together->pool->rank_of_slot[slot];
+    MPI_Allreduce(MPI_IN_PLACE, &differs, 1, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
+    good &= TAP_CHECK(differs || half < 4, "both stages have the same order anyway");
+    good &= TAP_CHECK(hydra_context_agree_hash(together, HYDRA_SUCCESS, hash, "schedule hash") == HYDRA_SUCCESS, "%s",
+                      hydra_error_detail());
+    hash += (uint64_t)stage;
+    good &= TAP_CHECK(hydra_context_agree_hash(together, HYDRA_SUCCESS, hash, "schedule hash") == HYDRA_ERR_MISMATCH, "%s",
+                      hydra_error_detail());
+    good &= TAP_CHECK(Hydra_Finalize(&together) == HYDRA_SUCCESS && Hydra_Finalize(&alone) == HYDRA_SUCCESS, "%s", hydra_error_detail());
+    return good;
+}
+
+/* One rank of stage 1 fails: the whole of stage 0 hears of it too. */
+static bool failures_cross_stages(void)
+{
+    Hydra_Context context = HYDRA_CONTEXT_NULL;
+    Hydra_Config config = HYDRA_CONFIG_INIT;
+    bool culprit = mpi_tap_rank == mpi_tap_size - 1;
+    int status;
+
+    config.peers = peers;
+    config.timeout = culprit ? -1 : 0;
+    status = Hydra_Init(pool, &config, &context);
+    return TAP_CHECK(status == (culprit ? HYDRA_ERR_ARG : HYDRA_ERR_PEER), "status %d: %s", status, hydra_error_detail());
+}
+
+/* Peers whose order differs from pool rank to pool rank do not share a slot map. */
+static bool crossed_peers_are_refused(void)
+{
+    Hydra_Context context = HYDRA_CONTEXT_NULL;
+    MPI_Comm straight = peers;
+    int member = mpi_tap_rank % half, status;
+    bool good;
+
+    MPI_Comm_split(MPI_COMM_WORLD, member, member % 2 == 0 ? stage : -stage, &peers);
+    status = start(true, stage == 0 ? "2*[core:8 pu:1]/round-robin" : "1*[core:8 pu:1]", &context);
+    good = TAP_CHECK(status == (half < 4 ? HYDRA_SUCCESS : HYDRA_ERR_MISMATCH), "status %d: %s", status, hydra_error_detail());
+    Hydra_Finalize(&context);
+    MPI_Comm_free(&peers);
+    peers = straight;
+    return good;
+}
+
+int main(int argc, char **argv)
+{
+    mpi_tap_begin(&argc, &argv);
+    half = mpi_tap_size / 2;
+    stage = mpi_tap_rank / half;
+    MPI_Comm_split(MPI_COMM_WORLD, stage, 0, &pool);
+    MPI_Comm_split(MPI_COMM_WORLD, mpi_tap_rank % half, 0, &peers);
+    mpi_tap_result(stages_agree(), "stages on different machines use one slot map, and agree on hashes");
+    mpi_tap_result(failures_cross_stages(), "a rank of one stage that fails in Hydra_Init ends it in the other stage too");
+    mpi_tap_result(crossed_peers_are_refused(), "peers ordered differently from rank to rank are refused");
+    MPI_Comm_free(&peers);
+    MPI_Comm_free(&pool);
+    return mpi_tap_done();
+}
