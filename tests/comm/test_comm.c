@@ -30,7 +30,7 @@ static bool failures_reach_everybody(struct hydra_pool *pool)
 
     good &= TAP_CHECK(hydra_agree(hydra_comm_of(pool), HYDRA_SUCCESS, "a test") == HYDRA_SUCCESS, "%s", hydra_error_detail());
     for (int culprit = 0; culprit < pool->size; culprit++) {
-        char word[32] = "no tokens left";
+        char word[48] = "no tokens left";
         int mine = pool->rank == culprit ? hydra_error(HYDRA_ERR_INFEASIBLE, "%s", word) : HYDRA_SUCCESS;
         int status = hydra_agree(hydra_comm_of(pool), mine, "a test");
 
@@ -127,7 +127,7 @@ static bool a_receive_ends(const char *transport)
     struct hydra_pool *pool = new_pool(0.3);
     struct hydra_net *net = NULL;
     struct hydra_net_request *request = hydra_calloc(1, sizeof *request); /* both kept: the receive stays posted */
-    char *buffer = hydra_calloc(1, 100), word[64];
+    char *buffer = hydra_calloc(1, 100), word[96];
     int peer = (pool->rank + 1) % pool->size, status;
     bool good = TAP_CHECK(hydra_net_create(pool, transport, HYDRA_NET_RING, &net) == HYDRA_SUCCESS, "%s", hydra_error_detail());
 
@@ -153,6 +153,7 @@ static bool the_alarm_is_heard(void)
     int culprit = pool->size / 2, status;
     bool good = TAP_CHECK(hydra_net_create(pool, "mpi", HYDRA_NET_RING, &net) == HYDRA_SUCCESS, "%s", hydra_error_detail());
 
+    MPI_Barrier(MPI_COMM_WORLD); /* nobody is still agreeing */
     if (pool->rank == culprit) {
         status = hydra_pool_fail(pool, hydra_error(HYDRA_ERR_NOMEM, "no room for 17 elephants"));
         good &= TAP_CHECK(status == HYDRA_ERR_NOMEM, "status %d", status);
