@@ -21,6 +21,10 @@ TESTS += tests/sim/test_job
 
 TESTS += tests/sim/sim_command.sh
 endif
+
+check_PROGRAMS += tests/sim/test_paper
+tests_sim_test_paper_LDADD = $(sim_ldadd)
+TESTS += tests/sim/test_paper
 EXTRA_DIST += tests/sim/sim_command.sh
 
 check_PROGRAMS += tests/sim/test_pictures
