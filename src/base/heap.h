@@ -11,8 +11,8 @@
 
 #define HYDRA_HEAP(name, key)                                                                                          \
     /* Put `value` where the hole at `at` is: the hole moves to a leaf, then the value up from there. Most values that \
-     * come in are great, and this way no branch depends on them until the leaf. */                                               \
-    static inline int64_t name##_sink(key *keys, int64_t count, int64_t at, key value)                                 \
+     * come in are great, and this way no branch depends on them until the leaf. */                                    \
+    __attribute__((unused)) static inline int64_t name##_sink(key *keys, int64_t count, int64_t at, key value)         \
     {                                                                                                                  \
         int64_t top = at, steps = 1, child = 4 * at + 1;                                                               \
                                                                                                                        \
@@ -41,7 +41,7 @@
         return steps;                                                                                                  \
     }                                                                                                                  \
     /* Order `count` keys in any order into a heap. */                                                                 \
-    static inline int64_t name##_build(key *keys, int64_t count)                                                       \
+    __attribute__((unused)) static inline int64_t name##_build(key *keys, int64_t count)                               \
     {                                                                                                                  \
         int64_t steps = 0;                                                                                             \
                                                                                                                        \
@@ -49,7 +49,7 @@
             steps += name##_sink(keys, count, at, keys[at]);                                                           \
         return steps;                                                                                                  \
     }                                                                                                                  \
-    static inline int64_t name##_push(key *keys, int64_t *count, key value)                                            \
+    __attribute__((unused)) static inline int64_t name##_push(key *keys, int64_t *count, key value)                    \
     {                                                                                                                  \
         int64_t at = (*count)++, steps = 1;                                                                            \
                                                                                                                        \
@@ -58,11 +58,11 @@
         keys[at] = value;                                                                                              \
         return steps;                                                                                                  \
     }                                                                                                                  \
-    static inline int64_t name##_replace(key *keys, int64_t count, key value)                                          \
+    __attribute__((unused)) static inline int64_t name##_replace(key *keys, int64_t count, key value)                  \
     {                                                                                                                  \
         return name##_sink(keys, count, 0, value);                                                                     \
     }                                                                                                                  \
-    static inline int64_t name##_pop(key *keys, int64_t *count)                                                        \
+    __attribute__((unused)) static inline int64_t name##_pop(key *keys, int64_t *count)                                \
     {                                                                                                                  \
         (*count)--;                                                                                                    \
         return *count == 0 ? 1 : name##_sink(keys, *count, 0, keys[*count]);                                           \
