@@ -1,7 +1,7 @@
 #!/bin/sh
 # mpirun.sh FILE.mpi: run MPI tests. Each line of the file: PROGRAM RANKS... (paths relative to the build folder).
 # One variable launches them all: HYDRA_TEST_WRAPPER="valgrind -q" (or "xterm -e gdb") drops in before the program.
-# HYDRA_TEST_MAX_RANKS leaves out greater rank counts.
+# HYDRA_TEST_MAX_RANKS leaves out greater rank counts, HYDRA_TEST_RANKS="2 3" all others.
 # Rank 0 prints TAP; this script runs every rank count, adds "[n ranks]" and renumbers. A program that dies or hangs is a failure.
 awk=${AM_TAP_AWK:-awk}
 builddir=${top_builddir:-.}
@@ -15,6 +15,7 @@ while read -r program counts; do
     case $program in ''|'#'*) continue ;; esac
     for n in $counts; do
         [ "$n" -le "${HYDRA_TEST_MAX_RANKS:-$n}" ] || continue
+        case " ${HYDRA_TEST_RANKS:-$n} " in *" $n "*) ;; *) continue ;; esac
         HYDRA_DCP_TIMEOUT=${HYDRA_DCP_TIMEOUT:-60} timeout -k 5 "$limit" \
             $MPIEXEC $MPIEXEC_FLAGS -n "$n" $HYDRA_TEST_WRAPPER "$builddir/$program" > "$out" 2>&1 < /dev/null
         code=$?
@@ -28,4 +29,4 @@ while read -r program counts; do
             }' "$out" >> "$out.all"
     done
 done < "$1"
-"$awk" '/^(not )?ok / { n++; sub(/ok [0-9]+/, "ok " n) } { print } END { print "1.." n + 0 (n ? "" : " # SKIP every rank count is above HYDRA_TEST_MAX_RANKS") }' "$out.all"
+"$awk" '/^(not )?ok / { n++; sub(/ok [0-9]+/, "ok " n) } { print } END { print "1.." n + 0 (n ? "" : " # SKIP HYDRA_TEST_RANKS or HYDRA_TEST_MAX_RANKS leave no rank count") }' "$out.all"

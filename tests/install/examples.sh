@@ -1,5 +1,6 @@
 #!/bin/sh
-# examples.sh: the README's program is examples/first.c; it and the Fortran example run, on ranks that do not divide.
+# examples.sh: the README's program is examples/first.c; it, the Fortran example and the tutorial's program run, on ranks
+# that do not divide.
 source=${top_srcdir:-.} build=${top_builddir:-.}
 work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
 number=0 failed=0
@@ -19,5 +20,8 @@ if [ -x "$build/examples/long_context_f90" ]; then
     run 3 "$build/examples/long_context_f90" && grep -q 'greatest relative error' "$work/out"
     verdict $? "the Fortran example agrees with double precision on three ranks"
 fi
+run 1 "$build/tests/install/tutorial" && cp "$work/out" "$work/alone" && run 3 "$build/tests/install/tutorial" &&
+    test "$(grep -c loss "$work/alone")" = 3 && cmp "$work/out" "$work/alone" >>"$work/out"
+verdict $? "the tutorial's program finds the same losses on one rank and on three"
 echo "1..$number"
 exit $failed

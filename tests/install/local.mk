@@ -5,3 +5,13 @@ TESTS += $(install_checks)
 dist_check_SCRIPTS += $(install_checks)
 EXTRA_DIST += tests/install/lib.sh tests/install/configure.sh tests/install/packaging.sh tests/install/consumer.cc \
 	tests/install/consumer.f90 doc/spack/package.py
+
+# The tutorial is a program in pieces: here it is whole.
+check_PROGRAMS += tests/install/tutorial
+nodist_tests_install_tutorial_SOURCES = tests/install/tutorial.c
+tests_install_tutorial_LDADD = libhydra-dcp.la -lm
+EXTRA_DIST += doc/tutorial.md
+CLEANFILES += tests/install/tutorial.c
+tests/install/tutorial.c: doc/tutorial.md
+	@$(MKDIR_P) tests/install
+	$(AM_V_GEN)$(AWK) '/^```c$$/ { on = 1; next } /^```$$/ { on = 0; next } on' $(srcdir)/doc/tutorial.md > $@
