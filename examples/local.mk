@@ -13,7 +13,7 @@ check_PROGRAMS += examples/long_context_f90
 examples_long_context_f90_SOURCES = examples/long_context.f90
 examples_long_context_f90_FCFLAGS = $(AM_FCFLAGS)
 examples_long_context_f90_LDADD = libhydra-dcp-fortran.la libhydra-dcp.la
-examples/long_context_f90-long_context.o: src/fortran/hydra.lo
+$(examples_long_context_f90_OBJECTS): src/fortran/hydra.lo
 endif
 
 # Real document lengths on 4 ranks; ranks share cores, so one thread each. Then the plans are drawn side by side.
