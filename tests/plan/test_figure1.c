@@ -114,10 +114,50 @@ static void blanks_and_comments_are_skipped(void)
     tap_result(good, "blank lines and comments of a length file are skipped, and the last line needs no end");
 }
 
+/* Hashes of plans of the yardstick batch: one build's numbers, that any compiler and optimisation must give. */
+static void plans_are_the_same_everywhere(void)
+{
+    static const struct {
+        int policy, stages, chunks;
+        int64_t pool;
+        uint64_t hash;
+    } plans[] = {{HYDRA_POLICY_LOAD, 1, 1, 128, 0x9f61aa3becab858bull},
+                 {HYDRA_POLICY_LOAD, 4, 3, 128, 0x386674af4d985019ull},
+                 {HYDRA_POLICY_LOAD, 4, 1, 96, 0x8c29b4efa4c6ec1cull},
+                 {HYDRA_POLICY_MEMORY, 1, 1, 128, 0x5ae32db8892ef28aull},
+                 {HYDRA_POLICY_MEMORY, 4, 2, 96, 0x2b0ff850e915e49aull},
+                 {HYDRA_POLICY_MEMORY_PACKED, 1, 1, 128, 0x22d8a1c54e32df14ull},
+                 {HYDRA_POLICY_STATIC, 1, 1, 128, 0x51862574f55a2139ull}};
+    int64_t *lengths = NULL, ndocs = 0;
+    bool good = TAP_CHECK(hydra_figure1_draw(128, 4, 8192, &lengths, &ndocs) == 0, "draw");
+
+    for (size_t i = 0; i < sizeof plans / sizeof plans[0]; i++) {
+        Hydra_Plan_options options = HYDRA_PLAN_OPTIONS_INIT;
+        Hydra_Schedule schedule = NULL;
+        uint64_t hash = 0;
+
+        options.budget = 8192;
+        options.policy = plans[i].policy;
+        options.pipeline_stages = plans[i].stages;
+        options.pipeline_chunks = plans[i].chunks;
+        options.theta_over_c = 1.7e-9;
+        options.heads = 8;
+        good &= TAP_CHECK(Hydra_Plan_serial(plans[i].pool, ndocs, lengths, &options, &schedule) == 0 &&
+                              Hydra_Schedule_hash(schedule, &hash) == 0,
+                          "plan %zu", i);
+        good &= TAP_CHECK(hash == plans[i].hash, "plan %zu by %s: hash 0x%lxull", i, Hydra_Policy_name(plans[i].policy),
+                          (unsigned long)hash);
+        Hydra_Schedule_free(&schedule);
+    }
+    hydra_free(lengths);
+    tap_result(good, "plans of the yardstick have the hashes of every other compiler and machine");
+}
+
 int main(void)
 {
     draws_are_the_yardstick();
     the_kept_batch_is_drawn();
+    plans_are_the_same_everywhere();
     bad_lines_are_named();
     blanks_and_comments_are_skipped();
     return tap_done();
