@@ -15,6 +15,9 @@ AC_DEFUN([HYDRA_CHECK_KERNELS], [
      HYDRA_SUMMARY_ADD([kernels], [avx512 avx2 portable ref])],
     [HYDRA_SUMMARY_ADD([kernels], [portable ref])])
   AC_SUBST([AVX2_CFLAGS])
+  FLASH_BLAS_CFLAGS="-fopenmp-simd -fno-math-errno -fno-trapping-math"
+  AS_IF([test $hydra_kernel_x86 = yes], [FLASH_BLAS_CFLAGS="$FLASH_BLAS_CFLAGS $AVX2_CFLAGS"])
+  AC_SUBST([FLASH_BLAS_CFLAGS])
   AC_SUBST([AVX512_CFLAGS])
   AM_CONDITIONAL([KERNEL_X86], [test $hydra_kernel_x86 = yes])
 ])

@@ -3,6 +3,7 @@
 #include "kernel/passes.h"
 
 #include "kernel/backward.h"
+#include "kernel/canary.h"
 #include "kernel/forward.h"
 
 static size_t workspace_bytes(const struct hydra_kernel_shape *shape, int threads, bool backwards)
@@ -15,4 +16,4 @@ static size_t workspace_bytes(const struct hydra_kernel_shape *shape, int thread
     return (size_t)threads * lay_out_forward(shape, NULL, &forward_room);
 }
 
-const struct hydra_kernel_passes KERNEL_PASSES = {workspace_bytes, forward, backward};
+const struct hydra_kernel_passes KERNEL_PASSES = {workspace_bytes, forward, backward, canary, peak};

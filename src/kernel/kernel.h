@@ -130,6 +130,11 @@ struct hydra_kernel_ops {
     size_t (*workspace_bytes)(const struct hydra_kernel_shape *shape, int64_t max_rows, int threads, bool backward);
     int (*forward)(const struct hydra_forward *call);   /* required */
     int (*backward)(const struct hydra_backward *call); /* required */
+
+    /* optional yardsticks of benchmarks: run a product that stays in L1, or bare multiply-adds, with this kernel's
+     * instructions in the dtype's arithmetic; return the FLOPs done */
+    double (*canary)(enum hydra_dtype dtype, int64_t rounds);
+    double (*peak)(enum hydra_dtype dtype, int64_t rounds);
 };
 
 /* Every kernel this library was built with, best first by intent; NULL past the end. */

@@ -3,6 +3,7 @@ HYDRA_PARTS += libhydra_kernel.la
 libhydra_kernel_la_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
 libhydra_kernel_la_SOURCES = \
 	src/kernel/backward.h \
+	src/kernel/canary.h \
 	src/kernel/convert.h \
 	src/kernel/forward.h \
 	src/kernel/instance.h \

@@ -8,6 +8,8 @@ struct hydra_kernel_passes {
     size_t (*workspace_bytes)(const struct hydra_kernel_shape *shape, int threads, bool backward);
     int (*forward)(const struct hydra_forward *call);
     int (*backward)(const struct hydra_backward *call);
+    double (*canary)(int64_t rounds);
+    double (*peak)(int64_t rounds);
 };
 
 extern const struct hydra_kernel_passes hydra_kernel_portable_f32, hydra_kernel_portable_f64;

@@ -31,6 +31,14 @@ static bool supports(const struct hydra_kernel_shape *shape)
     {                                                                                                                  \
         return passes(call->shape.dtype)->backward(call);                                                              \
     }                                                                                                                  \
+    static double canary(enum hydra_dtype dtype, int64_t rounds)                                                       \
+    {                                                                                                                  \
+        return passes(dtype)->canary(rounds);                                                                          \
+    }                                                                                                                  \
+    static double peak(enum hydra_dtype dtype, int64_t rounds)                                                         \
+    {                                                                                                                  \
+        return passes(dtype)->peak(rounds);                                                                            \
+    }                                                                                                                  \
     const struct hydra_kernel_ops hydra_kernel_##ISA = {                                                               \
         .name = #ISA,                                                                                                  \
         .probe = probe,                                                                                                \
@@ -38,6 +46,8 @@ static bool supports(const struct hydra_kernel_shape *shape)
         .workspace_bytes = workspace_bytes,                                                                            \
         .forward = forward,                                                                                            \
         .backward = backward,                                                                                          \
+        .canary = canary,                                                                                              \
+        .peak = peak,                                                                                                  \
     };
 
 #endif

@@ -8,6 +8,10 @@ hydra_dcp_SOURCES = \
 	src/tools/bench_quality.c \
 	src/tools/setting.c src/tools/setting.h \
 	src/tools/bench_net.c \
+	src/tools/bench_kernel.c \
+	src/tools/flash_blas.h \
+	src/tools/kernel_speed.c src/tools/kernel_speed.h \
+	src/tools/roofline.c src/tools/roofline.h \
 	src/tools/cmd_bench.c \
 	src/tools/cmd_info.c \
 	src/tools/cmd_plan.c \
@@ -27,3 +31,9 @@ dist_settings_DATA = \
 	share/settings/testbed-256k.cfg \
 	share/settings/testbed-32k-plain.cfg \
 	share/settings/testbed-32k.cfg
+
+# The baseline of bench kernel. Its loops between the products are compiled as well as they can be.
+noinst_LTLIBRARIES += libhydra_flash_blas.la
+libhydra_flash_blas_la_CFLAGS = $(AM_CFLAGS) $(FLASH_BLAS_CFLAGS)
+libhydra_flash_blas_la_SOURCES = src/tools/flash_blas.c
+hydra_dcp_LDADD += libhydra_flash_blas.la
