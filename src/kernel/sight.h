@@ -21,8 +21,9 @@ static void view_panel(const struct hydra_kernel_shape *shape, const struct hydr
 {
     view->count = count;
     for (int r = 0; r < 2; r++) {
-        view->all_begin[r] = view->any_end[r] = INT64_MIN;
+        view->all_begin[r] = 0;
         view->all_end[r] = view->any_begin[r] = INT64_MAX;
+        view->any_end[r] = 0;
     }
     for (int i = 0; i < count; i++) {
         view->row[i] = hydra_kernel_visible(shape, run->ranges, run->position + first + i);
@@ -37,6 +38,8 @@ static void view_panel(const struct hydra_kernel_shape *shape, const struct hydr
             }
         }
     }
+    for (int r = 0; r < 2; r++)
+        view->any_begin[r] = hydra_min64(view->any_begin[r], view->any_end[r]); /* no query sees a key: [0, 0) */
 }
 
 /* Keys of [begin, end) that some query may see: the two hulls. An upper bound, exact for causal, full and window masks.

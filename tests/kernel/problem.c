@@ -352,7 +352,7 @@ static void compute_delta(const struct problem *p, const struct results *r, doub
     }
 }
 
-void problem_run(const struct problem *p, const struct hydra_kernel_ops *ops, struct results *r)
+static void run(const struct problem *p, const struct hydra_kernel_ops *ops, bool backward, struct results *r)
 {
     const struct attention_case *c = &p->c;
     enum hydra_dtype state = p->dtype == HYDRA_DTYPE_F64 ? HYDRA_DTYPE_F64 : HYDRA_DTYPE_F32;
@@ -397,7 +397,7 @@ void problem_run(const struct problem *p, const struct hydra_kernel_ops *ops, st
     copy(p, &out, r->out, FROM_BUFFER);
     compute_delta(p, r, delta);
     deltas = buffer_make(p, state, c->heads, 1, delta);
-    for (int step = 0; step < p->steps; step++) {
+    for (int step = 0; backward && step < p->steps; step++) {
         struct hydra_backward call = {shape,    {0},  q.t,  k.t,  v.t,       dout.t,     lse.t,
                                       deltas.t, dq.t, dk.t, dv.t, workspace, p->threads, hook};
 
@@ -423,6 +423,33 @@ void problem_run(const struct problem *p, const struct hydra_kernel_ops *ops, st
     hydra_free(workspace);
     hydra_free(plan.key_runs);
     hydra_free(plan.query_runs);
+}
+
+void problem_run(const struct problem *p, const struct hydra_kernel_ops *ops, struct results *r)
+{
+    run(p, ops, true, r);
+}
+
+void problem_run_forward(const struct problem *p, const struct hydra_kernel_ops *ops, struct results *r)
+{
+    run(p, ops, false, r);
+}
+
+const struct hydra_kernel_ops *problem_kernel(enum hydra_dtype dtype, int index)
+{
+    struct hydra_kernel_shape shape = {.dtype = dtype, .head_dim = 1, .value_dim = 1};
+    const struct hydra_kernel_ops *ops;
+    char why[128];
+
+    for (int i = 0; (ops = hydra_kernel_at(i)) != NULL; i++)
+        if (ops->probe(why, sizeof why) > 0 && ops->supports(&shape) && index-- == 0)
+            return ops;
+    return NULL;
+}
+
+bool problem_sees(const struct problem *p, int document, int64_t i, int64_t j)
+{
+    return attention_sees(&p->c, document, i, j);
 }
 
 static double epsilon(enum hydra_dtype dtype)

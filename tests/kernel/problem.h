@@ -52,13 +52,21 @@ void problem_solve(struct problem *p);
 
 void problem_free(struct problem *p);
 
-/* Run forward and backward. results is allocated; backward takes the kernel's own lse and out. */
+/* Run forward and backward, or forward alone (gradients are then not set). results is allocated; backward takes the
+ * kernel's own lse and out. */
 void problem_run(const struct problem *p, const struct hydra_kernel_ops *ops, struct results *results);
+void problem_run_forward(const struct problem *p, const struct hydra_kernel_ops *ops, struct results *results);
 
 void results_free(struct results *results);
 
 /* Error rule of the contract on every tensor; prints a diagnosis. */
 bool problem_check(const struct problem *p, const char *kernel, const struct results *got);
+
+/* The index-th kernel that runs here and has the dtype; NULL past the end. */
+const struct hydra_kernel_ops *problem_kernel(enum hydra_dtype dtype, int index);
+
+/* May query i of a document see key j? */
+bool problem_sees(const struct problem *p, int document, int64_t i, int64_t j);
 
 /* One line that makes the problem again. */
 const char *problem_text(const struct problem *p);
