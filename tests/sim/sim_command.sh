@@ -13,6 +13,8 @@ say() {
 }
 
 # refuse STATUS WORDS OPTIONS...: exit status, and the words on stderr.
+json() { "${top_builddir:-.}/tests/json_check"; }
+
 refused=0
 refuse() {
     status=$1 words=$2
@@ -46,7 +48,7 @@ for run in 1 2; do
     $sim --gpus 128 --policy load,shaped,static --noise 0.05 --slow-slot 3 --slow-factor 1.3 --json |
         sed 's/"planning_seconds": [^,]*/"planning_seconds": 0/' >"$folder/run$run"
 done
-cmp -s "$folder/run1" "$folder/run2" && [ "$(grep -c '"policy"' "$folder/run1")" = 3 ]
+cmp -s "$folder/run1" "$folder/run2" && [ "$(grep -c '"policy"' "$folder/run1")" = 3 ] && json <"$folder/run1"
 say $? "two runs print the same results, noise and a slow slot included"
 
 $sim --gpus 128 --policy load,static --svg "$folder/p" --html "$folder/r.html" --trace "$folder/t.json" \
@@ -56,6 +58,8 @@ for file in p-stages.svg p-replicas.svg p-plan.svg p-degrees.svg r.html t.json; 
     [ -s "$folder/$file" ] || { echo "# no $file"; good=1; }
 done
 grep -q 'days *cost' "$folder/table" || good=1
+json <"$folder/t.json" || good=1
+grep -q 'Made by <code>hydra-dcp sim --gpus 128 --policy load,static ' "$folder/r.html" || good=1
 if command -v xmllint >/dev/null; then
     xmllint --noout "$folder"/*.svg "$folder/r.html" || good=1
 fi
@@ -64,5 +68,10 @@ say $good "pictures, report, trace and cost are written"
 $sim --sweep context=16K,64K --gpus 128 --policy load,static --svg "$folder/s" >"$folder/table" && [ -s "$folder/s-sweep.svg" ] &&
     [ "$(grep -cE '^(load|static) +[0-9]' "$folder/table")" = 2 ]
 say $? "a sweep prints a line for each policy and draws its curves"
+
+$sim --sweep budget=4K,8K --gpus 128 --policy load,static --json --html "$folder/s.html" | json &&
+    grep -q '<figcaption>[a-z]* leads from 4,096 on, there .* the next best' "$folder/s.html" &&
+    { ! command -v xmllint >/dev/null || xmllint --noout "$folder/s.html"; }
+say $? "a sweep's report says who leads, and its JSON is JSON"
 echo "1..$number"
 exit $failed

@@ -34,6 +34,26 @@ static struct hydra_job small_job(void)
     return job;
 }
 
+/* Bars of a row follow one another, and every row reduces its gradients as long: waiting for the slowest is no bar. */
+static bool waits_are_empty(const struct hydra_timeline *timeline)
+{
+    double reduction = -1;
+    bool good = true;
+
+    for (int64_t b = 1; b < timeline->nbars; b++) {
+        const struct hydra_bar *before = &timeline->bars[b - 1], *bar = &timeline->bars[b];
+
+        good &= TAP_CHECK(before->row != bar->row || before->end <= bar->start + 1e-9, "bar %ld starts at %g before %g",
+                          (long)b, bar->start, before->end);
+        if (bar->kind != HYDRA_BAR_REDUCE)
+            continue;
+        reduction = reduction < 0 ? bar->end - bar->start : reduction;
+        good &= TAP_CHECK(fabs(bar->end - bar->start - reduction) < 1e-9, "row %d reduces for %g s, not %g", bar->row,
+                          bar->end - bar->start, reduction);
+    }
+    return good && TAP_CHECK(reduction > 0, "no reduction is drawn");
+}
+
 /* Compute of the whole iteration, from the documents alone: theta and phi of every document, c of every slot and
  * microbatch, three times (forward, and twice that backward). The testbed's 64 heads leave no surplus. */
 static void compute_is_what_the_documents_ask_for(void)
@@ -62,6 +82,7 @@ static void compute_is_what_the_documents_ask_for(void)
                           ours, right);
         good &=
             TAP_CHECK(run.stages.nbars == 4 * (2 * 3 * run.stats.microbatches + 2), "%ld bars", (long)run.stages.nbars);
+        good &= waits_are_empty(&run.stages) && waits_are_empty(&run.replicas);
         good &= TAP_CHECK(fabs(run.shares.compute + run.shares.comm + run.shares.meeting + run.shares.pipeline +
                                run.shares.replicas + run.shares.reduce + run.shares.optimizer + run.shares.planning -
                                1) < 1e-12,
