@@ -14,7 +14,7 @@ static const struct {
 } contenders[] = {
     {HYDRA_POLICY_SHAPED, 0, INT64_MAX},    {HYDRA_POLICY_LOAD, 0, INT64_MAX}, {HYDRA_POLICY_LOAD, 1, INT64_MAX},
     {HYDRA_POLICY_BYTESCALE, 0, INT64_MAX}, {HYDRA_POLICY_WLB, 0, INT64_MAX},  {HYDRA_POLICY_STATIC, 0, INT64_MAX},
-    {HYDRA_POLICY_FLEXSP, 0, 4096},         {HYDRA_POLICY_MEMORY, 0, 1024},    {HYDRA_POLICY_MEMORY_PACKED, 0, 64},
+    {HYDRA_POLICY_FLEXSP, 0, 16384},        {HYDRA_POLICY_MEMORY, 0, 8192},    {HYDRA_POLICY_MEMORY_PACKED, 0, 65536},
 };
 
 /* One contender's draft and its time; planned [out] false when the policy cannot plan this. */

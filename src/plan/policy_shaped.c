@@ -14,8 +14,9 @@
 enum {
     WAVE = 2,        /* tries at once */
     MOST_TRIES = 10, /* values of M */
+    LEAST_VARIANTS = 4,
     MOST_VARIANTS = 16,
-    VARIANT_DOCUMENTS = 64 << 10, /* variants times documents, at most */
+    VARIANT_DOCUMENTS = 64 << 10, /* variants times documents, at most, beyond the least */
     MOST_MICROBATCHES = 4096,
     MOST_GROUPS = 1 << 23 /* beyond either the load policy answers */
 };
@@ -141,7 +142,8 @@ fail:
 static int search_variants(const struct hydra_shaped *shaped, const struct range *range, struct hydra_shaped_try *best)
 {
     int64_t ndocs = shaped->batch->ndocs;
-    int64_t tries = hydra_min(hydra_min(MOST_VARIANTS, ndocs / 8), VARIANT_DOCUMENTS / (ndocs + 1));
+    int64_t most = hydra_max(LEAST_VARIANTS, VARIANT_DOCUMENTS / (ndocs + 1));
+    int64_t tries = hydra_min(hydra_min(MOST_VARIANTS, ndocs / 8), most);
     int status = HYDRA_SUCCESS;
 
     for (int64_t tried = 0; tried < tries && best->makespan < INT64_MAX; tried += WAVE) {

@@ -47,3 +47,5 @@ fuzz:
 	    (cd $(srcdir) && $(FUZZ_CC) $(FUZZ_FLAGS) -DHYDRA_BUILD -D_GNU_SOURCE -Iinclude -Isrc -I. src/base/*.c src/plan/*.c \
 	        tests/plan/$$target.c -lm -o $(abs_builddir)/tests/plan/$$target) || exit 1; \
 	done
+TESTS += tests/plan/same_bytes.sh
+EXTRA_DIST += tests/plan/same_bytes.sh tests/plan/print_plans.c

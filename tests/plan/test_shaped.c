@@ -1,6 +1,5 @@
 /* test_shaped.c: the shaped policy plans anything, the same on any number of threads, and never later than load. */
-#include <string.h>
-
+#include "plan/figure1.h"
 #include "plan/predict.h"
 #include "plan/schedule.h"
 #include "tests/plan/batches.h"
@@ -121,8 +120,64 @@ static void shaped_is_never_predicted_later_than_load(void)
     tap_result(good, "shaped is never predicted later than load, and a tenth sooner on average");
 }
 
+/* One stage, attention alone: what is left is how even the microbatches are. */
+static void the_paper_s_batch_is_even_without_a_pipeline(void)
+{
+    struct test_batch t = {.pool = 512, .options = HYDRA_PLAN_OPTIONS_INIT};
+    Hydra_Schedule schedule;
+    Hydra_Schedule_stats stats = {0};
+    bool good = TAP_CHECK(hydra_figure1_draw(512, 8, 8192, &t.lengths, &t.ndocs) == HYDRA_SUCCESS, "no batch");
+
+    t.options.budget = 8192;
+    schedule = plan(&t, HYDRA_POLICY_SHAPED, 2, &good);
+    good = good && Hydra_Schedule_stats_get(schedule, &stats) == HYDRA_SUCCESS;
+    good &= TAP_CHECK(stats.critical_ratio >= 1 && stats.critical_ratio <= 1.10, "critical ratio %.4f",
+                      stats.critical_ratio);
+    Hydra_Schedule_free(&schedule);
+    free_batch(&t);
+    tap_result(good, "on 512 slots and 8 budgets a slot the greatest loads add up to at most 1.10 of the mean");
+}
+
+/* Slots of one expert-parallel block wait for one another: they should hold groups of like times. */
+static void neighbours_hold_like_groups(void)
+{
+    Hydra_Cost cost = testbed();
+    bool good = true;
+
+    for (uint64_t seed = 0; good && seed < 10; seed++) {
+        struct test_batch t = long_tail(seed);
+        struct hydra_columns columns = {0};
+        struct hydra_cost times;
+        Hydra_Schedule schedule;
+
+        t.options.cost = &cost;
+        t.options.expert_parallel = 8;
+        schedule = plan(&t, HYDRA_POLICY_SHAPED, 1, &good);
+        if (!good)
+            break;
+        hydra_cost_make(&cost, &schedule->options, t.pool, &times);
+        good &= hydra_columns_of_schedule(schedule, 1, 1, &columns) == HYDRA_SUCCESS;
+        hydra_columns_time(&columns, &times);
+        for (int64_t m = 0; m < schedule->microbatches; m++)
+            for (int64_t g = schedule->group_begin[m] + 1; g < schedule->group_begin[m + 1]; g++) {
+                const struct hydra_pipeline_group *a = &columns.groups[g - 1], *b = &columns.groups[g];
+                int64_t first = a->forward + a->backward, second = b->forward + b->backward;
+
+                good &= TAP_CHECK(a->size > b->size || second <= first + first / 100,
+                                  "seed %lu microbatch %ld: %ld ps beside %ld ps", (unsigned long)seed, (long)m,
+                                  (long)first, (long)second);
+            }
+        hydra_columns_clear(&columns);
+        Hydra_Schedule_free(&schedule);
+        free_batch(&t);
+    }
+    tap_result(good, "groups of one size stand in the order of their times, so that blocks of slots are even");
+}
+
 int main(void)
 {
+    the_paper_s_batch_is_even_without_a_pipeline();
+    neighbours_hold_like_groups();
     hostile_batches_are_planned_on_any_threads();
     shaped_is_never_predicted_later_than_load();
     return tap_done();
