@@ -66,7 +66,7 @@ enum {
 /**
  * Time of one microbatch on one rank and one pipeline stage, forward pass:
  * theta * load + phi * tokens + communication + fixed, load = attended-pair weight per rank (s*s/P for causal).
- * Seconds, bytes; all >= 0. Backward counts backward_compute times the compute and backward_comm times the rest.
+ * Seconds, bytes; all >= 0. Backward counts backward_compute times compute and fixed part, backward_comm times the rest.
  */
 typedef struct Hydra_Cost {
     size_t size;                 /* sizeof(Hydra_Cost), set by HYDRA_COST_INIT */

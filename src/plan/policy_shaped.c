@@ -18,7 +18,7 @@ enum {
     MOST_VARIANTS = 16,
     VARIANT_DOCUMENTS = 64 << 10, /* variants times documents, at most, beyond the least */
     MOST_MICROBATCHES = 4096,
-    MOST_GROUPS = 1 << 23 /* beyond either the load policy answers */
+    MOST_GROUPS = 1 << 21 /* beyond either the load policy answers */
 };
 
 /* Values of M: least, least + step, ... most. */
@@ -175,6 +175,7 @@ static bool set_range(const struct hydra_batch *batch, struct range *range)
     range->least = hydra_max(1, (int64_t)((tokens + room - 1) / room));
     /* Beyond 32 microbatches a stage, the bubble that more of them would save is below 3%. */
     range->most = hydra_min(batch->ndocs, hydra_max(2 * range->least, 32 * (int64_t)options->pipeline_stages));
+    range->most = hydra_min(range->most, 2 * MOST_GROUPS / (batch->pool / options->min_degree));
     range->least = hydra_ceil_div(range->least, range->step) * range->step;
     range->most = hydra_max(range->least, range->most / range->step * range->step);
     return range->least * (batch->pool / options->min_degree) <= MOST_GROUPS;
