@@ -1,3 +1,5 @@
 # tests of src/tools
 TESTS += tests/tools/plan.sh
 dist_check_SCRIPTS += tests/tools/plan.sh
+TESTS += tests/tools/info.sh
+dist_check_SCRIPTS += tests/tools/info.sh
