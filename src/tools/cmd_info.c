@@ -191,8 +191,8 @@ static int describe_pool(const char *topology)
 
 fail:
     hydra_free(places);
-    Hydra_Finalize(&context);
-    return status;
+    /* After an error MPI_Finalize releases it: Hydra_Finalize would forget the sentence. */
+    return status == HYDRA_SUCCESS ? Hydra_Finalize(&context) : status;
 }
 
 int hydra_cmd_info(int argc, char **argv)
