@@ -16,6 +16,7 @@
 #include "plan/schedule.h"
 #include "tools/commands.h"
 #include "tools/plan_table.h"
+#include "tools/setting.h"
 
 static const char usage[] =
     "usage: hydra-dcp plan --lengths FILE|- --pool G --budget B [options]\n"
@@ -24,7 +25,7 @@ static const char usage[] =
 
 /* What the command line says, in the types of the option table. */
 struct request {
-    const char *lengths, *load, *policy, *mask, *factor, *cap, *transport, *save, *svg, *html;
+    const char *lengths, *load, *policy, *mask, *factor, *cost, *cap, *transport, *save, *svg, *html;
     char command[TOOL_COMMAND_LINE], files[4096];
     bool all;
     int64_t pool, budget, draw, align, min_degree, max_degree, heads, kv_heads, window, sink;
@@ -61,6 +62,8 @@ static int read_request(int argc, char **argv, struct request *r, bool *done)
         {"heads", TOOL_INT, &r->heads, "H", "query heads of a rank; 0: unknown", 0, 1 << 20},
         {"kv-heads", TOOL_INT, &r->kv_heads, "H", "key/value heads of a rank; 0: as --heads", 0, 1 << 20},
         {"factor", TOOL_STRING, &r->factor, "RULE", "inner factor U: paper, cost or a number", 0, 0},
+        {"cost", TOOL_STRING, &r->cost, "FILE",
+         "cost model: that of a setting (share/settings); times are predicted by it", 0, 0},
         {"cap", TOOL_STRING, &r->cap, "RULE", "bound of the degree: balanced or paper", 0, 0},
         {"skip", TOOL_FLAG, &r->skip, NULL, "load: try the following documents when one does not fit", 0, 0},
         {"padding", TOOL_FLAG, &r->padding, NULL, "memory rules: pad documents as Megatron-Core does", 0, 0},
@@ -223,6 +226,7 @@ fail:
 static int get_plans(struct request *r, struct tool_outcome *outcomes, int *count)
 {
     Hydra_Plan_options options = HYDRA_PLAN_OPTIONS_INIT;
+    struct tool_setting setting;
     int64_t *lengths = NULL, ndocs = 0;
     int policy = 0, status = HYDRA_SUCCESS;
 
@@ -235,6 +239,10 @@ static int get_plans(struct request *r, struct tool_outcome *outcomes, int *coun
         return load_all(r->files, outcomes, count);
     }
     HYDRA_TRY(make_options(r, &options));
+    if (r->cost != NULL) {
+        HYDRA_TRY(tool_setting_read(r->cost, &setting));
+        options.cost = &setting.cost;
+    }
     if (!r->all)
         HYDRA_TRY(Hydra_Policy_from_name(r->policy, &policy));
     HYDRA_TRY(r->lengths != NULL ? hydra_lengths_read(r->lengths, &lengths, &ndocs)
@@ -288,7 +296,7 @@ static int show(const struct request *r, int count, const struct tool_outcome *o
     if (r->json && !quiet)
         tool_plan_print_json(count, outcomes);
     else if ((r->all || count > 1) && !quiet)
-        tool_plan_print_rows(count, outcomes, false);
+        tool_plan_print_rows(count, outcomes, r->cost != NULL);
     else if (!quiet)
         tool_plan_print_one(&outcomes[0].plan);
     for (int i = 0; i < count && r->explain && !quiet && !r->json; i++)

@@ -43,6 +43,12 @@ plan --lengths "$work/two" --pool 8 --budget 20 --policy all --heads 2 --transpo
     grep -q '^static .*needs degree 8, there are 2 heads' "$work/out" && says '^load  *[0-9]'
 result $? "a policy that cannot plan the batch says why in its row of the table"
 
+plan --lengths "$data" --pool 128 --budget 8192 --policy all --pp 4 --chunks 3 --heads 64 --cost "${top_srcdir:-.}/share/settings/testbed-256k.cfg" &&
+    says 'predicted s' && awk '/^[a-z-]+ +[0-9]/ { seconds[$1] = $9 } END {
+        for (policy in seconds) if (seconds[policy] <= 0 || seconds["auto"] > seconds[policy] * 1.000001) exit 1
+        exit length(seconds) == 9 ? 0 : 1 }' "$work/out"
+result $? "--cost predicts every policy's iteration, and auto's is the shortest"
+
 plan --lengths "$data" --pool 128 --budget 8192 --policy all --json &&
     [ "$(grep -c '"policy": "' "$work/out")" -eq 9 ] && says '"critical_ratio": 1\.6' && says '"microbatches": 5' &&
     "${top_builddir:-.}/tests/json_check" < "$work/out"
