@@ -144,6 +144,12 @@ fail:
     return status;
 }
 
+/* True when a picture goes to standard output, which then holds nothing else. */
+static bool quiet(const struct request *r)
+{
+    return (r->html != NULL && strcmp(r->html, "-") == 0) || (r->trace != NULL && strcmp(r->trace, "-") == 0);
+}
+
 enum { FACTS = 5 };
 
 /* Lines under the title: what was simulated. data: where the documents come from. texts [out] what the facts point at.
@@ -206,9 +212,9 @@ static int run_sweep(const struct request *r, const struct hydra_job *job, const
     HYDRA_TRY(hydra_sweep_read(r->sweep, &sweep));
     HYDRA_TRY(hydra_sweep_run(job, (uint64_t)r->seed, or_preset(r->batches, 1),
                               or_preset(r->tokens_per_slot, job->model->tokens_per_slot), policies, count, &sweep));
-    if (r->json)
+    if (r->json && !quiet(r))
         hydra_sweep_print_json(stdout, &sweep, policies, count);
-    else
+    else if (!quiet(r))
         hydra_sweep_print(stdout, &sweep, policies, count);
     if (r->svg != NULL) {
         snprintf(path, sizeof path, "%s-sweep.svg", r->svg);
@@ -251,9 +257,9 @@ static int run_compare(const struct request *r, const struct hydra_job *job, con
     HYDRA_REQUIRE(planned > 0, outcomes[0].status, "%s: %s", Hydra_Policy_name(policies[0]), outcomes[0].why);
     if (pictures)
         HYDRA_TRY(write_pictures(r, job, &scene, outcomes, count));
-    if (r->json)
+    if (r->json && !quiet(r))
         hydra_print_json(stdout, &scene, outcomes, count);
-    else
+    else if (!quiet(r))
         hydra_print_table(stdout, &scene, outcomes, count);
 fail:
     hydra_outcomes_clear(outcomes, count);

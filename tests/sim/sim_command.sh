@@ -58,7 +58,7 @@ for file in p-stages.svg p-replicas.svg p-plan.svg p-degrees.svg r.html t.json; 
     [ -s "$folder/$file" ] || { echo "# no $file"; good=1; }
 done
 grep -q 'days *cost' "$folder/table" || good=1
-json <"$folder/t.json" || good=1
+json <"$folder/t.json" && $sim --gpus 128 --policy load --trace - | json || good=1
 grep -q 'Made by <code>hydra-dcp sim --gpus 128 --policy load,static ' "$folder/r.html" || good=1
 if command -v xmllint >/dev/null; then
     xmllint --noout "$folder"/*.svg "$folder/r.html" || good=1
