@@ -4,6 +4,7 @@ hydra_dcp_LDADD = libhydra_sim.la libhydra_internal.la
 hydra_dcp_SOURCES = \
 	src/tools/plan_pictures.c src/tools/plan_pictures.h \
 	src/tools/bench.def \
+	src/tools/bench_attn.c \
 	src/tools/bench_plan.c \
 	src/tools/bench_quality.c \
 	src/tools/setting.c src/tools/setting.h \

@@ -1,9 +1,10 @@
 # tests of src/api
-check_PROGRAMS += tests/api/test_errors tests/api/test_init
+check_PROGRAMS += tests/api/test_errors tests/api/test_init tests/api/test_plan
 tests_api_test_errors_LDADD = $(test_ldadd)
 tests_api_test_init_LDADD = $(test_ldadd)
-TESTS += tests/api/errors.mpi tests/api/init.mpi
-EXTRA_DIST += tests/api/errors.mpi tests/api/init.mpi
+tests_api_test_plan_LDADD = $(test_ldadd)
+TESTS += tests/api/errors.mpi tests/api/init.mpi tests/api/plan.mpi
+EXTRA_DIST += tests/api/errors.mpi tests/api/init.mpi tests/api/plan.mpi
 check_PROGRAMS += tests/api/test_peers tests/api/test_single tests/api/test_sessions
 tests_api_test_peers_LDADD = $(test_ldadd)
 tests_api_test_single_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)

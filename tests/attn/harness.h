@@ -429,7 +429,7 @@ static void fill_defaults(struct attention_case *c)
 }
 
 /* Run a case and compare every document with the oracle. The verdict is rank 0's. */
-static bool attention_matches(struct attention_case given)
+__attribute__((unused)) static bool attention_matches(struct attention_case given)
 {
     struct attention_case *c = &given;
     struct deviation deviations[TENSORS] = {{0}};
@@ -454,7 +454,7 @@ static bool attention_matches(struct attention_case given)
 }
 
 /* Run two variants of a case and demand the same bits in every document but `except` (-1: none). */
-static bool same_bits(struct attention_case a, struct attention_case b, int64_t except)
+__attribute__((unused)) static bool same_bits(struct attention_case a, struct attention_case b, int64_t except)
 {
     void *first[TENSORS], *second[TENSORS];
     int64_t begin, end, row = 0;

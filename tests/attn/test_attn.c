@@ -47,6 +47,26 @@ static bool one_document(int64_t length, int heads, int kv_heads, int dim, int v
     return good;
 }
 
+/* Long enough that every kernel tile, whole and cut, meets every other. */
+static void many_tiles(void)
+{
+    static const int64_t lengths[] = {701, 90};
+    bool good = true;
+
+    for (int factor = 1; factor <= harness_size; factor *= 2)
+        if (harness_size % factor == 0)
+            good &= attention_matches((struct attention_case){.ndocs = 2,
+                                                              .lengths = lengths,
+                                                              .heads = 2,
+                                                              .kv_heads = 1,
+                                                              .dim = 64,
+                                                              .dtype = factor == 2 ? HYDRA_FLOAT64 : HYDRA_FLOAT32,
+                                                              .degree = harness_size,
+                                                              .factor = factor,
+                                                              .seed = 11});
+    report(good, "documents of many kernel tiles");
+}
+
 static void reported_faults(void)
 {
     static const int64_t two[] = {2, 40};
@@ -171,6 +191,7 @@ int main(int argc, char **argv)
     every_split(HYDRA_FLOAT32, HYDRA_MASK_WINDOW, 5, 2, STRIDED, "every split U x R with a window and a sink");
     every_split(HYDRA_BFLOAT16, HYDRA_MASK_CAUSAL, 0, 0, PLAIN, "every split U x R in bf16");
     every_split(HYDRA_FLOAT16, HYDRA_MASK_CAUSAL, 0, 0, SAVED, "every split U x R in fp16");
+    many_tiles();
     reported_faults();
     uneven_heads();
     random_batches();

@@ -1,0 +1,212 @@
+/* test_plan.c: Hydra_Plan gathers what ranks loaded and plans as one process would; disagreement is an error everywhere
+ * that leaves the context whole; schedules travel; thousands of plans create no communicator. */
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hydra.h"
+#include "tests/tap.h"
+
+static Hydra_Context context;
+static int rank, size;
+
+static void report(bool good, const char *sentence)
+{
+    int all = good;
+
+    MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    if (rank == 0)
+        tap_result(all != 0, sentence);
+}
+
+/* Rank r loads r + 1 documents of lengths 10 (r + 1) + i. */
+static int64_t my_lengths(int r, int64_t *lengths)
+{
+    for (int i = 0; i <= r; i++)
+        lengths[i] = 10 * (r + 1) + i;
+    return r + 1;
+}
+
+static Hydra_Plan_options ordinary(void)
+{
+    Hydra_Plan_options options = HYDRA_PLAN_OPTIONS_INIT;
+
+    options.budget = 64;
+    options.heads = 4;
+    return options;
+}
+
+/* The same documents, degree by degree and shard by shard, as one process plans for ranks in slot order. */
+static bool same_views(Hydra_Schedule ours, Hydra_Schedule serial, const int *slot_of_rank)
+{
+    int64_t count = 0, count_serial = 1;
+    bool good = Hydra_Schedule_count(ours, &count) == HYDRA_SUCCESS &&
+                Hydra_Schedule_count(serial, &count_serial) == HYDRA_SUCCESS && count == count_serial;
+
+    for (int64_t m = 0; good && m < count; m++) {
+        Hydra_Microbatch a, b;
+
+        good &= Hydra_Schedule_microbatch(ours, m, rank, &a) == HYDRA_SUCCESS &&
+                Hydra_Schedule_microbatch(serial, m, slot_of_rank[rank], &b) == HYDRA_SUCCESS;
+        good = good && a.tokens == b.tokens && a.degree == b.degree && a.ulysses == b.ulysses && a.ndocs == b.ndocs &&
+               memcmp(a.doc_ids, b.doc_ids, (size_t)a.ndocs * sizeof *a.doc_ids) == 0 &&
+               memcmp(a.global_positions, b.global_positions, (size_t)a.tokens * sizeof *a.global_positions) == 0;
+        Hydra_Microbatch_free(&a);
+        Hydra_Microbatch_free(&b);
+    }
+    return good;
+}
+
+static void plans_as_one_process_would(void)
+{
+    int64_t mine[64], all[64 * 64], n = my_lengths(rank, mine), total = 0;
+    Hydra_Plan_options options = ordinary();
+    Hydra_Schedule ours = HYDRA_SCHEDULE_NULL, serial = HYDRA_SCHEDULE_NULL;
+    uint64_t hash = 0, least, greatest;
+    int slot, slots[64];
+    bool good;
+
+    for (int r = 0; r < size; r++)
+        total += my_lengths(r, all + total);
+    Hydra_Context_query(context, NULL, NULL, &slot);
+    MPI_Allgather(&slot, 1, MPI_INT, slots, 1, MPI_INT, MPI_COMM_WORLD);
+    good = Hydra_Plan(context, n, mine, &options, &ours) == HYDRA_SUCCESS &&
+           Hydra_Plan_serial(size, total, all, &options, &serial) == HYDRA_SUCCESS && same_views(ours, serial, slots) &&
+           Hydra_Schedule_hash(ours, &hash) == HYDRA_SUCCESS;
+    MPI_Allreduce(&hash, &least, 1, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD);
+    MPI_Allreduce(&hash, &greatest, 1, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
+    report(good && least == greatest, "ranks that loaded different documents get the plan that one process makes, with one hash");
+    Hydra_Schedule_free(&ours);
+    Hydra_Schedule_free(&serial);
+}
+
+/* Call Hydra_Plan wrongly on the last rank: everybody fails, as `wanted` where given, and the next plan is fine. */
+static void expect(int status, Hydra_Schedule *schedule, int wanted_there, int wanted_here, const char *sentence)
+{
+    int64_t mine[64], n = my_lengths(rank, mine);
+    Hydra_Plan_options options = ordinary();
+    Hydra_Schedule next = HYDRA_SCHEDULE_NULL;
+    char detail[512] = "";
+    int wanted = rank == size - 1 ? wanted_there : wanted_here;
+    bool good;
+
+    Hydra_Error_detail(detail, sizeof detail);
+    good = TAP_CHECK(status == wanted && *schedule == HYDRA_SCHEDULE_NULL && detail[0] != '\0', "rank %d got %s (%s), not %s", rank,
+                     Hydra_Error_string(status), detail, Hydra_Error_string(wanted));
+    good &= Hydra_Plan(context, n, mine, &options, &next) == HYDRA_SUCCESS;
+    Hydra_Schedule_free(&next);
+    report(good, sentence);
+}
+
+static void disagreements(void)
+{
+    int64_t mine[64], n = my_lengths(rank, mine), pairs[64] = {0};
+    Hydra_Schedule schedule = HYDRA_SCHEDULE_NULL;
+    Hydra_Plan_options options = ordinary(), other = ordinary();
+    bool odd = rank == size - 1;
+    int peer = size > 1 ? HYDRA_ERR_PEER : HYDRA_SUCCESS;
+
+    other.budget = 80;
+    if (size > 1)
+        expect(Hydra_Plan(context, n, mine, odd ? &other : &options, &schedule), &schedule, HYDRA_ERR_MISMATCH, HYDRA_ERR_MISMATCH,
+               "one rank with another budget: all ranks hear of it, and the context stays whole");
+    expect(Hydra_Plan(context, odd ? -1 : n, mine, &options, &schedule), &schedule, HYDRA_ERR_ARG, peer,
+           "one rank with -1 documents");
+    expect(Hydra_Plan(context, n, odd ? NULL : mine, &options, &schedule), &schedule, HYDRA_ERR_ARG, peer,
+           "one rank without its lengths");
+    expect(Hydra_Plan(context, n, mine, odd ? NULL : &options, &schedule), &schedule, HYDRA_ERR_ARG, peer,
+           "one rank without options");
+    other = ordinary();
+    other.policy = odd ? 77 : HYDRA_POLICY_LOAD;
+    expect(Hydra_Plan(context, n, mine, &other, &schedule), &schedule, HYDRA_ERR_ARG, peer, "one rank with an unknown policy");
+    mine[0] = odd ? -5 : mine[0];
+    expect(Hydra_Plan(context, n, mine, &options, &schedule), &schedule, HYDRA_ERR_ARG, HYDRA_ERR_ARG,
+           "a negative length is named on every rank");
+    mine[0] = odd ? 64 * size + 1 : 1;
+    expect(Hydra_Plan(context, n, mine, &options, &schedule), &schedule, HYDRA_ERR_INFEASIBLE, HYDRA_ERR_INFEASIBLE,
+           "a document that the whole pool cannot hold is named on every rank");
+    other = ordinary();
+    other.pairs = odd ? pairs : NULL;
+    my_lengths(rank, mine);
+    if (size > 1)
+        expect(Hydra_Plan(context, n, mine, &other, &schedule), &schedule, HYDRA_ERR_MISMATCH, HYDRA_ERR_MISMATCH,
+               "one rank with pairs, the others without");
+}
+
+static void pairs_travel(void)
+{
+    int64_t lengths[1] = {16}, pairs[1] = {rank == 0 ? 200 : 1};
+    Hydra_Plan_options options = ordinary();
+    Hydra_Schedule schedule = HYDRA_SCHEDULE_NULL;
+    Hydra_Schedule_stats stats = {0};
+    bool good;
+
+    options.pairs = pairs;
+    good = Hydra_Plan(context, 1, lengths, &options, &schedule) == HYDRA_SUCCESS &&
+           Hydra_Schedule_stats_get(schedule, &stats) == HYDRA_SUCCESS;
+    /* weights are doubled pairs: 400 + 2 (G - 1) over M G slots */
+    good = good && TAP_CHECK(stats.load_mean * (double)(stats.microbatches * size) > 399.0 + 2 * (size - 1) &&
+                                 stats.load_mean * (double)(stats.microbatches * size) < 401.0 + 2 * (size - 1),
+                             "the mean load is %g", stats.load_mean);
+    report(good, "pairs given by each rank weigh its own documents");
+    Hydra_Schedule_free(&schedule);
+}
+
+static void schedules_travel(void)
+{
+    int64_t lengths[3] = {30, 7, 0};
+    Hydra_Plan_options options = ordinary();
+    Hydra_Schedule schedule = HYDRA_SCHEDULE_NULL;
+    int root = size - 1;
+    uint64_t hash = 0, roots;
+    bool good = true;
+
+    if (rank == root)
+        good &= Hydra_Plan_serial(size, 3, lengths, &options, &schedule) == HYDRA_SUCCESS;
+    good &= Hydra_Schedule_bcast(&schedule, root, MPI_COMM_WORLD) == HYDRA_SUCCESS;
+    good = good && Hydra_Schedule_hash(schedule, &hash) == HYDRA_SUCCESS;
+    roots = hash;
+    MPI_Bcast(&roots, 1, MPI_UINT64_T, root, MPI_COMM_WORLD);
+    report(good && hash == roots, "a broadcast schedule has the root's hash");
+    Hydra_Schedule_free(&schedule);
+    report(Hydra_Schedule_bcast(&schedule, root, MPI_COMM_WORLD) != HYDRA_SUCCESS && schedule == HYDRA_SCHEDULE_NULL,
+           "broadcasting a null schedule is an error everywhere");
+}
+
+/* MPIs have some two thousand communicators: one a cycle would run out. */
+static void five_thousand_plans(void)
+{
+    int64_t lengths[2] = {40, 9};
+    Hydra_Plan_options options = ordinary();
+    bool good = true;
+
+    for (int cycle = 0; good && cycle < 5000; cycle++) {
+        Hydra_Schedule schedule = HYDRA_SCHEDULE_NULL;
+        MPI_Comm comm;
+
+        good &= Hydra_Plan(context, 2, lengths, &options, &schedule) == HYDRA_SUCCESS;
+        good = good && Hydra_Group_comm(context, schedule, 0, &comm) == HYDRA_SUCCESS;
+        Hydra_Schedule_free(&schedule);
+    }
+    report(good, "five thousand plans and their groups use up no communicators (MPICH#1768)");
+}
+
+int main(int argc, char **argv)
+{
+    int provided;
+
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (Hydra_Init(MPI_COMM_WORLD, NULL, &context) != HYDRA_SUCCESS)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    plans_as_one_process_would();
+    disagreements();
+    pairs_travel();
+    schedules_travel();
+    if (size <= 2)
+        five_thousand_plans();
+    Hydra_Finalize(&context);
+    MPI_Finalize();
+    return rank == 0 ? tap_done() : 0;
+}
