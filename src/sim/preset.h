@@ -11,7 +11,7 @@ enum { HYDRA_PRESET_NAME = 64, HYDRA_PRESET_FITS = 8 };
 struct hydra_model_fit {
     char cluster[HYDRA_PRESET_NAME]; /* preset name of the cluster */
     double token_seconds;            /* everything but attention, a token */
-    double crossover_tokens;         /* document length at which attention costs as much as the rest; 0: attention by FLOPs */
+    double crossover_tokens;         /* length at which attention costs as much as the rest; 0: attention by FLOPs */
     double fixed_seconds;            /* a microbatch */
 };
 
