@@ -16,7 +16,7 @@ enum {
     BLOCK = 144, /* queries of a block: whole panels for every instance */
     PANELS = BLOCK / PANEL,
     SUPER = 4 * CHUNK,   /* keys of a unit, most */
-    LONG_RUN = 2048,     /* shorter key runs are cut finer, to share them among threads */
+    UNITS_ENOUGH = 32,   /* a key run that makes fewer is cut finer, to share it among threads */
     TEAM_MOST = 256,     /* threads that are used, most */
     BLOCK_OVERHEAD = 12, /* keys that packing a block is worth */
 };
@@ -25,6 +25,12 @@ enum {
 struct progress {
     int64_t value;
     char rest[56];
+};
+
+/* The last unit of a KV head so far, and the thread that has it; unit 0: none. */
+struct predecessor {
+    int64_t unit;
+    int owner;
 };
 
 struct backward_room {
@@ -52,7 +58,8 @@ struct backward_room {
     int *query_begin, *query_end; /* [CHUNK]: hull of a key's queries in the block */
     real *rows;
 
-    struct progress *progress; /* [team] */
+    struct predecessor *previous; /* [kv_heads] */
+    struct progress *progress;    /* [team] */
     int me, team;
 };
 
@@ -71,6 +78,7 @@ static size_t lay_out_backward(const struct hydra_kernel_shape *shape, char *bas
     room->dk = carve(base, &used, SUPER * ldk * sizeof(real));
     room->dv = carve(base, &used, SUPER * ldv * sizeof(real));
     room->view = carve(base, &used, PANELS * sizeof *room->view);
+    room->previous = carve(base, &used, (size_t)shape->kv_heads * sizeof *room->previous);
     room->q_panel = carve(base, &used, BLOCK * ldk * sizeof(real));
     room->dout_panel = carve(base, &used, BLOCK * ldv * sizeof(real));
     room->q_piece = carve(base, &used, BLOCK * ldk * sizeof(real));
@@ -393,12 +401,11 @@ static void end_unit(struct backward_room *room, const struct hydra_key_run *key
 
 /* Where the walk over all units stands; every thread walks it alike. */
 struct walk {
-    int64_t unit;                   /* number of this unit */
+    int64_t unit;                   /* number of this unit, from 1 */
     int64_t run;                    /* key run */
     int64_t query_begin, query_end; /* query runs that meet the key run */
     int64_t block;                  /* number of the first block of query_begin */
-    int owner;                      /* thread that has this unit */
-    int before;                     /* thread that has the unit before it, -1: no dQ in common */
+    struct predecessor before;      /* unit before this one that adds to the same dQ */
 };
 
 static int64_t blocks_of(const struct hydra_query_run *run)
@@ -413,7 +420,7 @@ static void work_unit(struct backward_room *room, const struct walk *w, int64_t 
     const struct hydra_backward *call = room->call;
     const struct hydra_key_run *keys = &call->work.key_runs[w->run];
     int kv = call->shape.kv_of_head[first_head];
-    int64_t mine = w->unit << 32, theirs = (w->unit - 1) << 32, step = w->block * (last_head - first_head);
+    int64_t mine = w->unit << 32, theirs = w->before.unit << 32, step = w->block * (last_head - first_head);
 
     begin_unit(room, keys, first, count, kv);
     for (int64_t q = w->query_begin; q < w->query_end; q++) {
@@ -431,16 +438,16 @@ static void work_unit(struct backward_room *room, const struct walk *w, int64_t 
                     poll(&call->hook, room->me == 0);
                 }
                 step++;
-                if (w->before >= 0)
-                    wait_for(room, w->before, theirs + step);
+                if (w->before.unit > 0)
+                    wait_for(room, w->before.owner, theirs + step);
                 add_queries(room, run->row + at, head);
                 publish(room, mine + step);
             }
         }
     }
     end_unit(room, keys, first, kv);
-    if (w->before >= 0) /* skipped blocks: "passed" must mean that all units before have passed them too */
-        wait_for(room, w->before, theirs + UINT32_MAX);
+    if (w->before.unit > 0) /* skipped blocks: "passed" must mean that all units before have passed them too */
+        wait_for(room, w->before.owner, theirs + UINT32_MAX);
     publish(room, mine + UINT32_MAX);
 }
 
@@ -474,42 +481,47 @@ static void meet_queries(const struct hydra_kernel_work *work, struct walk *w)
         w->query_end++;
 }
 
-/* Units of one KV head, each given to the thread with least work so far. */
-static void backward_heads(struct backward_room *room, struct walk *w, int64_t *load, int first_head, int last_head)
+/* First head after `head` that reads another KV head. */
+static int next_group(const struct hydra_kernel_shape *shape, int head)
+{
+    int next = head + 1;
+
+    while (next < shape->heads && shape->kv_of_head[next] == shape->kv_of_head[head])
+        next++;
+    return next;
+}
+
+/* The units of one stretch of keys, one for each KV head, each given to the thread with least work so far. KV heads
+ * come one after the other so that a unit's predecessor, the stretch before it, is mostly done when it begins. */
+static void backward_stretch(struct backward_room *room, struct walk *w, int64_t *load, int64_t first, int count,
+                             bool chained)
 {
     const struct hydra_backward *call = room->call;
-    int64_t shared_until = 0; /* end of the query runs that the unit before this one met */
+    int64_t position = call->work.key_runs[w->run].position + first;
+    int64_t cost = unit_cost(call, w, position, position + count);
 
-    w->query_begin = w->query_end = w->block = 0;
-    w->before = -1;
-    for (w->run = 0; w->run < call->work.nkey_runs; w->run++) {
-        const struct hydra_key_run *keys = &call->work.key_runs[w->run];
-        int64_t stretch = keys->count >= LONG_RUN ? SUPER : SUPER / 2;
+    for (int head = 0, next; head < call->shape.heads; head = next) {
+        struct predecessor *previous = &room->previous[call->shape.kv_of_head[head]];
+        int owner = 0;
 
-        meet_queries(&call->work, w);
-        for (int64_t first = 0; first < keys->count && w->query_begin < w->query_end; first += stretch) {
-            int count = (int)hydra_min64(stretch, keys->count - first);
-            int owner = w->owner;
-
-            w->before = w->query_begin < shared_until ? owner : -1;
-            shared_until = w->query_end;
-            w->owner = 0;
-            for (int t = 1; t < room->team; t++)
-                if (load[t] < load[w->owner])
-                    w->owner = t;
-            load[w->owner] += unit_cost(call, w, keys->position + first, keys->position + first + count);
-            w->unit++;
-            if (w->owner == room->me)
-                work_unit(room, w, first, count, first_head, last_head);
-        }
+        next = next_group(&call->shape, head);
+        for (int t = 1; t < room->team; t++)
+            if (load[t] < load[owner])
+                owner = t;
+        load[owner] += cost * (next - head);
+        w->unit++;
+        w->before = chained ? *previous : (struct predecessor){0, 0};
+        *previous = (struct predecessor){w->unit, owner};
+        if (owner == room->me)
+            work_unit(room, w, first, count, head, next);
     }
 }
 
 static void backward_share(const struct hydra_backward *call, int me, int team)
 {
     struct backward_room room;
-    struct walk w = {.owner = -1};
-    int64_t load[TEAM_MOST] = {0};
+    struct walk w = {0};
+    int64_t load[TEAM_MOST] = {0}, met_until = 0; /* end of the query runs that the stretch before met */
     size_t bytes = lay_out_backward(&call->shape, NULL, &room);
 
     if (me >= TEAM_MOST)
@@ -519,11 +531,16 @@ static void backward_share(const struct hydra_backward *call, int me, int team)
     room.call = call;
     room.me = me;
     room.team = team < TEAM_MOST ? team : TEAM_MOST;
-    for (int head = 0, next; head < call->shape.heads; head = next) {
-        for (next = head + 1; next < call->shape.heads; next++)
-            if (call->shape.kv_of_head[next] != call->shape.kv_of_head[head])
-                break;
-        backward_heads(&room, &w, load, head, next);
+    for (w.run = 0; w.run < call->work.nkey_runs; w.run++) {
+        int64_t keys = call->work.key_runs[w.run].count;
+        int64_t stretch = keys / SUPER * call->shape.kv_heads >= UNITS_ENOUGH ? SUPER : SUPER / 2;
+
+        meet_queries(&call->work, &w);
+        for (int64_t first = 0; first < keys && w.query_begin < w.query_end; first += stretch) {
+            backward_stretch(&room, &w, load, first, (int)hydra_min64(stretch, keys - first),
+                             w.query_begin < met_until);
+            met_until = w.query_end;
+        }
     }
 }
 

@@ -9,7 +9,6 @@
 
 #if KERNEL_REAL_BITS == 32
 typedef uint16_t half_vec __attribute__((vector_size(KERNEL_VECTOR_BYTES / 2), aligned(2), may_alias));
-typedef uint32_t bits_vec __attribute__((vector_size(KERNEL_VECTOR_BYTES)));
 
 INLINE vec load_bf16(const uint16_t *p)
 {

@@ -17,15 +17,18 @@
 #if KERNEL_REAL_BITS == 32
 typedef float real;
 typedef int32_t integer;
+typedef uint32_t unsigned_integer;
 #else
 typedef double real;
 typedef int64_t integer;
+typedef uint64_t unsigned_integer;
 #endif
 
 enum { LANES = KERNEL_VECTOR_BYTES * 8 / KERNEL_REAL_BITS };
 
 typedef real vec __attribute__((vector_size(KERNEL_VECTOR_BYTES)));
 typedef integer ivec __attribute__((vector_size(KERNEL_VECTOR_BYTES)));
+typedef unsigned_integer bits_vec __attribute__((vector_size(KERNEL_VECTOR_BYTES)));
 typedef real vec_unaligned __attribute__((vector_size(KERNEL_VECTOR_BYTES), aligned(sizeof(real)), may_alias));
 typedef vec vec_memory __attribute__((may_alias));
 typedef ivec ivec_memory __attribute__((may_alias));
@@ -118,7 +121,7 @@ INLINE vec vec_exp2(vec x)
 #if KERNEL_VECTOR_BYTES == 64
     return (vec)_mm512_scalef_ps((__m512)p, (__m512)n);
 #else
-    return p * (vec)(((ivec)shifted << 23) + 0x3F800000);
+    return p * (vec)(((bits_vec)shifted << 23) + 0x3F800000);
 #endif
 #else
     static const double c[] = {1.0,
@@ -140,7 +143,7 @@ INLINE vec vec_exp2(vec x)
     n = shifted - 0x1.8p52;
     f = x - n;
     UNROLL for (int i = 10; i >= 0; i--) p = p * f + c[i];
-    return p * (vec)(((ivec)shifted << 52) + 0x3FF0000000000000);
+    return p * (vec)(((bits_vec)shifted << 52) + 0x3FF0000000000000);
 #endif
 }
 
