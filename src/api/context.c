@@ -52,7 +52,8 @@ static int release(Hydra_Context context)
     return status;
 }
 
-/* Attribute callback: MPI_Finalize frees MPI_COMM_SELF first, while messages still travel. Newest first, as everywhere. */
+/* Attribute callback: MPI_Finalize frees MPI_COMM_SELF first, while messages still travel. Newest first, as everywhere.
+ */
 static int finalize_forgotten(MPI_Comm comm, int key, void *value, void *state)
 {
     (void)comm, (void)key, (void)value, (void)state;
@@ -103,7 +104,8 @@ static int check_threads(void)
     HYDRA_TRY_MPI(MPI_Is_thread_main(&main_thread));
     HYDRA_REQUIRE(provided > MPI_THREAD_SINGLE || openmp_threads() == 1, HYDRA_ERR_UNSUPPORTED,
                   "MPI was initialised with MPI_THREAD_SINGLE, but attention would use %d OpenMP threads: ask "
-                  "MPI_Init_thread for MPI_THREAD_FUNNELED, or set OMP_NUM_THREADS=1", openmp_threads());
+                  "MPI_Init_thread for MPI_THREAD_FUNNELED, or set OMP_NUM_THREADS=1",
+                  openmp_threads());
     HYDRA_REQUIRE(provided >= MPI_THREAD_SERIALIZED || main_thread, HYDRA_ERR_UNSUPPORTED,
                   "Hydra_Init runs outside the main thread, but MPI's thread level is below MPI_THREAD_SERIALIZED");
 
@@ -174,7 +176,8 @@ fail:
     if (made != NULL) {
         char detail[1024];
 
-        /* Every rank fails alike from the pool on, so this is collective; its own sentence must not replace the first. */
+        /* Every rank fails alike from the pool on, so this is collective; its own sentence must not replace the first.
+         */
         Hydra_Error_detail(detail, sizeof detail);
         release(made);
         hydra_error(status, "%s", detail);

@@ -10,8 +10,8 @@
 
 struct hydra_context {
     struct hydra_pool *pool;
-    struct hydra_net *alltoall;            /* transport of inner all-to-alls, dispatch and collect */
-    struct hydra_net *ring;                /* transport of the outer ring; its own message space, may be of the same kind */
+    struct hydra_net *alltoall; /* transport of inner all-to-alls, dispatch and collect */
+    struct hydra_net *ring;     /* transport of the outer ring; its own message space, may be of the same kind */
     const struct hydra_kernel_ops *kernel; /* the same on every rank of the pool */
     int threads;                           /* OpenMP threads that kernels use, >= 1 */
     uint64_t operations;                   /* dispatches, collects and attention calls so far: tells messages apart */

@@ -24,7 +24,8 @@ int Hydra_Counter_get(Hydra_Context context, const char *name, double *value)
     if (status != HYDRA_SUCCESS && status != HYDRA_ERR_STATE && status != HYDRA_ERR_PEER)
         return status;
     status = HYDRA_SUCCESS;
-    HYDRA_REQUIRE(name != NULL && value != NULL, HYDRA_ERR_ARG, "Hydra_Counter_get: %s is NULL", name == NULL ? "name" : "value");
+    HYDRA_REQUIRE(name != NULL && value != NULL, HYDRA_ERR_ARG, "Hydra_Counter_get: %s is NULL",
+                  name == NULL ? "name" : "value");
     index = hydra_counter_find(name);
     HYDRA_REQUIRE(index >= 0, HYDRA_ERR_ARG, "Hydra_Counter_get: no counter is called '%s'", name);
     *value = context->pool->counters.value[index];

@@ -138,7 +138,8 @@ int hydra_sum_max(struct hydra_comm comm, int64_t mine, int64_t *sum, int64_t *g
     if (sum != NULL) {
         HYDRA_TRY(reduce(comm, halves, 2, MPI_SUM, step));
         halves[0] += halves[1] >> 32;
-        HYDRA_REQUIRE(halves[0] <= INT32_MAX, HYDRA_ERR_OVERFLOW, "the ranks' numbers in %s add up to 2^63 or more", step);
+        HYDRA_REQUIRE(halves[0] <= INT32_MAX, HYDRA_ERR_OVERFLOW, "the ranks' numbers in %s add up to 2^63 or more",
+                      step);
     }
     if (greatest != NULL)
         HYDRA_TRY(reduce(comm, &most, 1, MPI_MAX, step));
@@ -164,12 +165,14 @@ int hydra_allgather(struct hydra_comm comm, const int64_t *mine, int64_t count, 
     int status = HYDRA_SUCCESS;
 
     MPI_Comm_size(comm.mpi, &size);
-    HYDRA_REQUIRE(count >= 0 && count <= INT32_MAX, HYDRA_ERR_OVERFLOW, "%" PRId64 " numbers of a rank in %s", count, step);
+    HYDRA_REQUIRE(count >= 0 && count <= INT32_MAX, HYDRA_ERR_OVERFLOW, "%" PRId64 " numbers of a rank in %s", count,
+                  step);
     block = hydra_alloc(count * (size + 1), sizeof *block);
     HYDRA_REQUIRE(block != NULL, HYDRA_ERR_NOMEM, "%" PRId64 " numbers of %d ranks in %s", count, size, step);
     if (count > 0)
         memcpy(block, mine, (size_t)count * sizeof *block);
-    HYDRA_TRY_MPI(MPI_Iallgather(block, (int)count, MPI_INT64_T, block + count, (int)count, MPI_INT64_T, comm.mpi, &request));
+    HYDRA_TRY_MPI(
+        MPI_Iallgather(block, (int)count, MPI_INT64_T, block + count, (int)count, MPI_INT64_T, comm.mpi, &request));
     HYDRA_TRY(finish(comm, &request, step));
     if (count > 0)
         memcpy(all, block + count, (size_t)(count * size) * sizeof *block);
@@ -181,7 +184,8 @@ fail:
 }
 
 /* One broadcast of at most hydra_comm_piece bytes, in place in a block that outlives the call when it is cut short. */
-static int bcast_pieces(struct hydra_comm comm, char *block, int64_t bytes, int root, const char *step, bool *unfinished)
+static int bcast_pieces(struct hydra_comm comm, char *block, int64_t bytes, int root, const char *step,
+                        bool *unfinished)
 {
     int status = HYDRA_SUCCESS;
 
@@ -189,7 +193,8 @@ static int bcast_pieces(struct hydra_comm comm, char *block, int64_t bytes, int 
     for (int64_t at = 0; at < bytes; at += hydra_comm_piece) {
         MPI_Request request = MPI_REQUEST_NULL;
 
-        HYDRA_TRY_MPI(MPI_Ibcast(block + at, (int)hydra_min(hydra_comm_piece, bytes - at), MPI_BYTE, root, comm.mpi, &request));
+        HYDRA_TRY_MPI(
+            MPI_Ibcast(block + at, (int)hydra_min(hydra_comm_piece, bytes - at), MPI_BYTE, root, comm.mpi, &request));
         status = finish(comm, &request, step);
         *unfinished = request != MPI_REQUEST_NULL;
         HYDRA_TRY(status);
@@ -233,7 +238,8 @@ static int allgatherv_once(struct hydra_comm comm, char *block, const int64_t *b
         ints[size + r] = (int)at;
         at += bytes[r];
     }
-    HYDRA_TRY_MPI(MPI_Iallgatherv(MPI_IN_PLACE, ints[rank], MPI_BYTE, block, ints, ints + size, MPI_BYTE, comm.mpi, request));
+    HYDRA_TRY_MPI(
+        MPI_Iallgatherv(MPI_IN_PLACE, ints[rank], MPI_BYTE, block, ints, ints + size, MPI_BYTE, comm.mpi, request));
     HYDRA_TRY(finish(comm, request, step));
 
 fail:

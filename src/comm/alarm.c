@@ -9,7 +9,6 @@
 #include "comm/pool.h"
 #include "comm/wait.h"
 
-
 struct message {
     int64_t status;
     int64_t rank;
@@ -51,7 +50,8 @@ int hydra_alarm_create(struct hydra_pool *pool)
     int status = HYDRA_SUCCESS;
 
     HYDRA_REQUIRE(alarm != NULL, HYDRA_ERR_NOMEM, "%zu bytes for the alarm of a pool", sizeof *alarm);
-    HYDRA_TRY_MPI(MPI_Irecv(&alarm->in, sizeof alarm->in, MPI_BYTE, MPI_ANY_SOURCE, HYDRA_POOL_ALARM_TAG, pool->comm, &alarm->receive));
+    HYDRA_TRY_MPI(MPI_Irecv(&alarm->in, sizeof alarm->in, MPI_BYTE, MPI_ANY_SOURCE, HYDRA_POOL_ALARM_TAG, pool->comm,
+                            &alarm->receive));
     alarm->comm = pool->comm;
     alarm->driver = (struct hydra_driver){.drive = drive, .state = alarm};
     hydra_progress_add(&alarm->driver);
@@ -118,7 +118,8 @@ void hydra_alarm_raise(struct hydra_pool *pool, int status)
     for (int peer = 0; peer < pool->size; peer++) {
         alarm->sends[peer] = MPI_REQUEST_NULL;
         if (peer != pool->rank)
-            MPI_Isend(&alarm->out, sizeof alarm->out, MPI_BYTE, peer, HYDRA_POOL_ALARM_TAG, pool->comm, &alarm->sends[peer]);
+            MPI_Isend(&alarm->out, sizeof alarm->out, MPI_BYTE, peer, HYDRA_POOL_ALARM_TAG, pool->comm,
+                      &alarm->sends[peer]);
     }
     alarm->nsends = pool->size;
     hydra_progress_add(&alarm->driver);

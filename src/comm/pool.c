@@ -83,9 +83,9 @@ static int share_slots(struct hydra_pool *pool, MPI_Comm peers, int failed)
                             "slot map (rank 0 of every peers communicator must be in the same pool)");
 }
 
-/* Split level by level, each chunk from the one around it, so that few ranks meet in each call. A chunk that passes the end
- * of the pool serves those below it, but is not handed out. MPI_Comm_split blocks, but every rank has just agreed, so each
- * comes at once. */
+/* Split level by level, each chunk from the one around it, so that few ranks meet in each call. A chunk that passes the
+ * end of the pool serves those below it, but is not handed out. MPI_Comm_split blocks, but every rank has just agreed,
+ * so each comes at once. */
 static int split_chunks(struct hydra_pool *pool)
 {
     MPI_Comm around = MPI_COMM_NULL;
@@ -120,7 +120,8 @@ static int allocate(struct hydra_pool *pool)
     pool->places = hydra_calloc(pool->size, sizeof *pool->places);
     pool->chunk = hydra_calloc(pool->levels + 1, sizeof(MPI_Comm));
     pool->split = hydra_calloc(pool->levels + 1, sizeof(MPI_Comm));
-    HYDRA_REQUIRE(pool->slot_of_rank != NULL && pool->rank_of_slot != NULL && pool->places != NULL && pool->chunk != NULL && pool->split != NULL,
+    HYDRA_REQUIRE(pool->slot_of_rank != NULL && pool->rank_of_slot != NULL && pool->places != NULL &&
+                      pool->chunk != NULL && pool->split != NULL,
                   HYDRA_ERR_NOMEM, "the tables of a pool of %d ranks", pool->size);
     for (int level = 0; level <= pool->levels; level++)
         pool->chunk[level] = pool->split[level] = MPI_COMM_NULL;
@@ -201,7 +202,8 @@ MPI_Comm hydra_pool_group_comm(const struct hydra_pool *pool, int64_t first, int
 int hydra_pool_check(struct hydra_pool *pool)
 {
     if (pool->broken)
-        return hydra_error(HYDRA_ERR_STATE, "the context is broken by an earlier error: only Hydra_Finalize may follow");
+        return hydra_error(HYDRA_ERR_STATE,
+                           "the context is broken by an earlier error: only Hydra_Finalize may follow");
     hydra_progress();
     return hydra_alarm_heard(pool) ? hydra_alarm_error(pool) : HYDRA_SUCCESS;
 }

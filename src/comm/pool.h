@@ -14,22 +14,22 @@
 enum { HYDRA_POOL_ALARM_TAG = 1, HYDRA_POOL_FIRST_TAG = 2 }; /* tags on hydra_pool.comm */
 
 struct hydra_pool {
-    MPI_Comm comm;         /* ours, ranks as in the caller's communicator; errors return */
-    MPI_Comm peers;        /* ours: ranks of other pools that hold the same tokens; MPI_COMM_NULL: none */
-    int size;              /* G */
+    MPI_Comm comm;  /* ours, ranks as in the caller's communicator; errors return */
+    MPI_Comm peers; /* ours: ranks of other pools that hold the same tokens; MPI_COMM_NULL: none */
+    int size;       /* G */
     int rank;
     int slot;
-    int64_t *slot_of_rank; /* [G] */
-    int64_t *rank_of_slot; /* [G] */
+    int64_t *slot_of_rank;      /* [G] */
+    int64_t *rank_of_slot;      /* [G] */
     struct hydra_place *places; /* [G] by rank: where each rank sits */
-    int levels;            /* floor(log2 G) + 1 */
-    MPI_Comm *chunk;       /* [levels + 1]: this rank's chunk of 2^level slots, ranks in slot order; MPI_COMM_NULL when the
-                              chunk would pass G. [levels]: the whole pool in slot order */
-    MPI_Comm *split;       /* [levels + 1]: the communicators behind chunk, each once */
-    bool broken;           /* an operation failed here or elsewhere: only Hydra_Finalize may follow */
-    double timeout;        /* s */
+    int levels;                 /* floor(log2 G) + 1 */
+    MPI_Comm *chunk; /* [levels + 1]: this rank's chunk of 2^level slots, ranks in slot order; MPI_COMM_NULL when the
+                        chunk would pass G. [levels]: the whole pool in slot order */
+    MPI_Comm *split; /* [levels + 1]: the communicators behind chunk, each once */
+    bool broken;     /* an operation failed here or elsewhere: only Hydra_Finalize may follow */
+    double timeout;  /* s */
     struct hydra_counters counters;
-    int next_tag;          /* on comm, for what transports tell each other; taken collectively */
+    int next_tag;              /* on comm, for what transports tell each other; taken collectively */
     struct hydra_alarm *alarm; /* pool.c */
 };
 

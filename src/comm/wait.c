@@ -17,7 +17,7 @@
 enum { MOST_FILES = 16 };
 #define SPIN_FOR       10e-6  /* s without progress before a wait yields the core */
 #define YIELD_FOR      300e-6 /* s before it sleeps: a rendezvous takes a few turns of both sides */
-#define SHORTEST_SLEEP 20e-6                /* s; doubles up to the longest */
+#define SHORTEST_SLEEP 20e-6  /* s; doubles up to the longest */
 #define LONGEST_SLEEP  200e-6
 
 /* Drivers of the process. Whoever finds the lock taken leaves the work to its holder. */

@@ -1,8 +1,8 @@
 /* wait.h: the one wait and the one progress function. Every wait of the library is made of turns of hydra_wait_turn.
  *
  * A turn drives every transport of the process (so a rank that waits in a UCX ring still moves its MPI messages), looks
- * whether another rank has raised the alarm, and pauses: it spins at first, then yields the core, then sleeps 20-200 us;
- * progress starts it over. No wait is endless: without progress for the timeout it ends with HYDRA_ERR_TIMEOUT.
+ * whether another rank has raised the alarm, and pauses: it spins at first, then yields the core, then sleeps 20-200
+ * us; progress starts it over. No wait is endless: without progress for the timeout it ends with HYDRA_ERR_TIMEOUT.
  */
 #ifndef HYDRA_COMM_WAIT_H
 #define HYDRA_COMM_WAIT_H
@@ -22,7 +22,7 @@ struct hydra_wait {
     int64_t microbatch;      /* -1: none */
     double began;            /* s, hydra_clock */
     double moved_at;
-    int naps;                /* sleeps since the last progress */
+    int naps; /* sleeps since the last progress */
 };
 
 /* Monotonic seconds. */
@@ -47,10 +47,10 @@ int hydra_wait_mpi(struct hydra_wait *wait, MPI_Request *request, MPI_Status *mp
 /* Drive every transport of the process once; cheap: kernels call it between tiles. Errors show up in the requests. */
 void hydra_progress(void);
 
-/* A transport's driver: registered at create, removed at destroy. drive returns how many events it handled. arm (optional)
- * returns a file that becomes readable at the next event, -1 when there is none, HYDRA_DRIVER_BUSY when there is work
- * already. Both are called
- * under the progress lock, which a transport also holds where it touches what they touch. */
+/* A transport's driver: registered at create, removed at destroy. drive returns how many events it handled. arm
+ * (optional) returns a file that becomes readable at the next event, -1 when there is none, HYDRA_DRIVER_BUSY when
+ * there is work already. Both are called under the progress lock, which a transport also holds where it touches what
+ * they touch. */
 enum { HYDRA_DRIVER_BUSY = -2 };
 struct hydra_driver {
     int (*drive)(void *state);

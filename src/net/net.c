@@ -11,7 +11,8 @@
 #include "net/transports.h"
 
 /* Best first by intent; scores decide. */
-static const struct hydra_net_ops *const transports[] = {&hydra_net_null, &hydra_net_ucx, &hydra_net_mpi, &hydra_net_delay};
+static const struct hydra_net_ops *const transports[] = {&hydra_net_null, &hydra_net_ucx, &hydra_net_mpi,
+                                                         &hydra_net_delay};
 enum { TRANSPORTS = sizeof transports / sizeof transports[0] };
 
 const struct hydra_net_ops *hydra_net_at(int index)
@@ -41,7 +42,8 @@ static int unknown(const char *variable, const char *choice)
 }
 
 /* The transport whose least score over the ranks is greatest, or the named one; 0 scores are refused. */
-static int choose(struct hydra_pool *pool, const char *choice, enum hydra_net_use use, const struct hydra_net_ops **chosen)
+static int choose(struct hydra_pool *pool, const char *choice, enum hydra_net_use use,
+                  const struct hydra_net_ops **chosen)
 {
     const char *variable = use == HYDRA_NET_RING ? "HYDRA_DCP_RING" : "HYDRA_DCP_ALLTOALL";
     const struct hydra_net_ops *named = choice[0] == '\0' ? NULL : hydra_net_find(choice);
@@ -99,10 +101,10 @@ static int post(struct hydra_net *net, void *buffer, struct hydra_net_request *r
 {
     int status = HYDRA_SUCCESS;
 
-    HYDRA_REQUIRE(request->peer >= 0 && request->peer < net->pool->size && request->tag >= 0 && request->tag < HYDRA_NET_TAGS &&
-                      request->room >= 0,
-                  HYDRA_ERR_INTERNAL, "a message of %" PRId64 " bytes, rank %d, tag %d over %s", request->room, request->peer,
-                  request->tag, net->ops->name);
+    HYDRA_REQUIRE(request->peer >= 0 && request->peer < net->pool->size && request->tag >= 0 &&
+                      request->tag < HYDRA_NET_TAGS && request->room >= 0,
+                  HYDRA_ERR_INTERNAL, "a message of %" PRId64 " bytes, rank %d, tag %d over %s", request->room,
+                  request->peer, request->tag, net->ops->name);
     request->buffer = buffer;
     request->active = true;
     HYDRA_TRY(request->receive ? net->ops->post_recv(net, buffer, request) : net->ops->post_send(net, buffer, request));
@@ -113,13 +115,15 @@ fail:
     return status;
 }
 
-int hydra_net_send(struct hydra_net *net, const void *buffer, int64_t bytes, int peer, int tag, struct hydra_net_request *request)
+int hydra_net_send(struct hydra_net *net, const void *buffer, int64_t bytes, int peer, int tag,
+                   struct hydra_net_request *request)
 {
     *request = (struct hydra_net_request){.peer = peer, .tag = tag, .room = bytes};
     return post(net, (void *)buffer, request);
 }
 
-int hydra_net_recv(struct hydra_net *net, void *buffer, int64_t bytes, int peer, int tag, struct hydra_net_request *request)
+int hydra_net_recv(struct hydra_net *net, void *buffer, int64_t bytes, int peer, int tag,
+                   struct hydra_net_request *request)
 {
     *request = (struct hydra_net_request){.receive = true, .peer = peer, .tag = tag, .room = bytes};
     return post(net, buffer, request);
@@ -130,7 +134,8 @@ int hydra_net_test(struct hydra_net *net, struct hydra_net_request *request)
     return request->active ? net->ops->test(net, request) : HYDRA_SUCCESS;
 }
 
-int hydra_net_test_all(struct hydra_net *net, struct hydra_net_request *requests, int64_t count, bool *done, bool *moved)
+int hydra_net_test_all(struct hydra_net *net, struct hydra_net_request *requests, int64_t count, bool *done,
+                       bool *moved)
 {
     int first = HYDRA_SUCCESS;
 
@@ -188,6 +193,7 @@ int hydra_net_too_long(const struct hydra_net_request *request, int64_t bytes)
 
     if (bytes >= 0)
         snprintf(size, sizeof size, " of %" PRId64 " bytes", bytes);
-    return hydra_error(HYDRA_ERR_MISMATCH, "a message%s from rank %d, tag %d, is longer than the %" PRId64 " bytes expected", size,
+    return hydra_error(HYDRA_ERR_MISMATCH,
+                       "a message%s from rank %d, tag %d, is longer than the %" PRId64 " bytes expected", size,
                        request->peer, request->tag, request->room);
 }

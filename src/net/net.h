@@ -23,8 +23,8 @@ enum hydra_net_use { HYDRA_NET_ALLTOALL = 0, HYDRA_NET_RING = 1 };
 struct hydra_net_request {
     bool active;
     bool receive;
-    int status;    /* HYDRA_SUCCESS, or why it failed: set when `active` clears */
-    int peer;      /* rank in the pool */
+    int status; /* HYDRA_SUCCESS, or why it failed: set when `active` clears */
+    int peer;   /* rank in the pool */
     int tag;
     int64_t room;  /* bytes posted */
     int64_t bytes; /* sent, or really received; set when `active` clears */
@@ -60,7 +60,7 @@ struct hydra_net_ops {
      * request that failed, else HYDRA_SUCCESS. Driving is the progress function's (comm/wait.h). */
     int (*test)(struct hydra_net *net, struct hydra_net_request *request);
     const char *(*version)(void); /* optional: of the library behind it, for people */
-    bool device_memory; /* default false: buffers must be host memory */
+    bool device_memory;           /* default false: buffers must be host memory */
 };
 
 /* Every transport this library was built with; NULL past the end. */
@@ -76,8 +76,8 @@ const struct hydra_net_ops *hydra_net_find(const char *name);
  *                name. "delay" wraps MPI, "delay:name" another
  * net     [out]  hydra_net_destroy, before the pool is freed
  *
- * Returns HYDRA_ERR_ARG (unknown name: lists the known ones), HYDRA_ERR_UNSUPPORTED (not here, and why), HYDRA_ERR_PEER,
- * HYDRA_ERR_MISMATCH.
+ * Returns HYDRA_ERR_ARG (unknown name: lists the known ones), HYDRA_ERR_UNSUPPORTED (not here, and why),
+ * HYDRA_ERR_PEER, HYDRA_ERR_MISMATCH.
  */
 int hydra_net_create(struct hydra_pool *pool, const char *choice, enum hydra_net_use use, struct hydra_net **net);
 
@@ -95,15 +95,18 @@ void hydra_net_destroy(struct hydra_net **net);
  * hydra_net_recv: bytes is the room. A shorter message is fine (request->bytes says so); a longer one ends the request
  * with HYDRA_ERR_MISMATCH.
  */
-int hydra_net_send(struct hydra_net *net, const void *buffer, int64_t bytes, int peer, int tag, struct hydra_net_request *request);
-int hydra_net_recv(struct hydra_net *net, void *buffer, int64_t bytes, int peer, int tag, struct hydra_net_request *request);
+int hydra_net_send(struct hydra_net *net, const void *buffer, int64_t bytes, int peer, int tag,
+                   struct hydra_net_request *request);
+int hydra_net_recv(struct hydra_net *net, void *buffer, int64_t bytes, int peer, int tag,
+                   struct hydra_net_request *request);
 
 /* Look at one request (inactive ones are done). Returns its status once, when it ends. */
 int hydra_net_test(struct hydra_net *net, struct hydra_net_request *request);
 
 /* Test requests[0..count). done [out]: none is active any more. moved [out, may be NULL]: one ended just now.
  * Returns the status of the first that failed. Does not drive: call hydra_progress, or wait. */
-int hydra_net_test_all(struct hydra_net *net, struct hydra_net_request *requests, int64_t count, bool *done, bool *moved);
+int hydra_net_test_all(struct hydra_net *net, struct hydra_net_request *requests, int64_t count, bool *done,
+                       bool *moved);
 
 /* Wait until none of requests[0..count) is active. step and microbatch are what a timeout names; it finds the peer. */
 int hydra_net_wait_all(struct hydra_net *net, struct hydra_net_request *requests, int64_t count, const char *step,

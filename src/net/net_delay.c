@@ -1,5 +1,5 @@
-/* net_delay.c: a wrapper that lets messages of another transport be seen only alpha + bytes/beta after they were sent, at
- * no CPU cost, so that overlap can be measured where a transfer is the ranks' own work. For one machine: it compares
+/* net_delay.c: a wrapper that lets messages of another transport be seen only alpha + bytes/beta after they were sent,
+ * at no CPU cost, so that overlap can be measured where a transfer is the ranks' own work. For one machine: it compares
  * clocks. A rank's messages leave one after another, as through one network card; messages to itself are not delayed.
  */
 #include <string.h>
@@ -23,9 +23,9 @@ struct node {
 struct delay_net {
     struct hydra_net base;
     struct hydra_net *inner;
-    double alpha;      /* s */
-    double beta;       /* bytes/s */
-    double free_at;    /* s: when the card has sent everything */
+    double alpha;   /* s */
+    double beta;    /* bytes/s */
+    double free_at; /* s: when the card has sent everything */
     struct node *free;
 };
 
@@ -121,7 +121,8 @@ static int post_send(struct hydra_net *net, const void *buffer, struct hydra_net
         node->visible_at = delay->free_at;
         node->stamp = delay->free_at + delay->alpha;
     }
-    HYDRA_TRY(hydra_net_send(delay->inner, &node->stamp, sizeof node->stamp, request->peer, request->tag, &node->stamped));
+    HYDRA_TRY(
+        hydra_net_send(delay->inner, &node->stamp, sizeof node->stamp, request->peer, request->tag, &node->stamped));
     HYDRA_TRY(hydra_net_send(delay->inner, buffer, request->room, request->peer, request->tag, &node->payload));
     hydra_count(&net->pool->counters, HYDRA_COUNTER_NET_DELAY_BYTES, (double)request->room);
     hydra_count(&net->pool->counters, HYDRA_COUNTER_NET_DELAY_MESSAGES, 1);
@@ -155,8 +156,7 @@ static int test(struct hydra_net *net, struct hydra_net_request *request)
 
     if (status == HYDRA_SUCCESS)
         status = hydra_net_test(delay->inner, &node->payload);
-    if (status == HYDRA_SUCCESS &&
-        (node->stamped.active || node->payload.active || hydra_clock() < node->visible_at))
+    if (status == HYDRA_SUCCESS && (node->stamped.active || node->payload.active || hydra_clock() < node->visible_at))
         return HYDRA_SUCCESS;
     request->active = false;
     request->status = status;

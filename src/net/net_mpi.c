@@ -1,8 +1,9 @@
 /* net_mpi.c: transport over MPI's non-blocking point-to-point, on a communicator of its own.
  *
- * A message longer than its buffer must be an error and nothing worse, and the two common MPIs need help with that. MPICH
- * raises it at the handler of MPI_COMM_WORLD (test_quietly). Open MPI 4 writes past the buffer when it copies directly
- * between processes, so there a receive is posted only after a matched probe has told the length (MATCH_FIRST).
+ * A message longer than its buffer must be an error and nothing worse, and the two common MPIs need help with that.
+ * MPICH raises it at the handler of MPI_COMM_WORLD (test_quietly). Open MPI 4 writes past the buffer when it copies
+ * directly between processes, so there a receive is posted only after a matched probe has told the length
+ * (MATCH_FIRST).
  */
 #include <limits.h>
 
@@ -232,8 +233,9 @@ static int post_recv(struct hydra_net *net, void *buffer, struct hydra_net_reque
     return HYDRA_SUCCESS;
 }
 
-/* MPI_Test whose errors return. MPICH raises those of a request at the handler of MPI_COMM_WORLD, whatever the request's
- * own communicator says; that handler is the caller's and usually aborts, so it is set aside for the call (0.1 us). */
+/* MPI_Test whose errors return. MPICH raises those of a request at the handler of MPI_COMM_WORLD, whatever the
+ * request's own communicator says; that handler is the caller's and usually aborts, so it is set aside for the call
+ * (0.1 us). */
 static int test_quietly(MPI_Request *request, bool world, int *done, MPI_Status *mpi_status)
 {
     MPI_Errhandler callers = MPI_ERRHANDLER_NULL;
@@ -267,7 +269,8 @@ static int test_matched(struct hydra_net_request *request)
         hydra_free(request->buffer);
         status = hydra_net_too_long(request, request->bytes);
     } else if (request->status != HYDRA_SUCCESS) {
-        status = hydra_error(request->status, "receiving %lld bytes from rank %d", (long long)request->bytes, request->peer);
+        status =
+            hydra_error(request->status, "receiving %lld bytes from rank %d", (long long)request->bytes, request->peer);
     }
 
 fail:

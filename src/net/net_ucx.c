@@ -34,10 +34,10 @@ struct ucx_net {
     ucp_address_t *address;
     size_t address_bytes;
     bool report_peers;
-    int tag;                   /* on the pool's communicator, for addresses */
-    struct peer *peers;        /* [size] */
-    int64_t queued;            /* sends in all queues */
-    MPI_Request *pushes;       /* [size] addresses under way */
+    int tag;             /* on the pool's communicator, for addresses */
+    struct peer *peers;  /* [size] */
+    int64_t queued;      /* sends in all queues */
+    MPI_Request *pushes; /* [size] addresses under way */
     int npushes;
 };
 
@@ -200,15 +200,17 @@ static int arm(void *state)
     return ucp_worker_get_efd(ucx->worker, &file) == UCS_OK ? file : -1;
 }
 
-/* Open context and worker: at the first message, because that takes ten times as long as the rest of Hydra_Init and many
- * programs never pass a message round a ring. */
+/* Open context and worker: at the first message, because that takes ten times as long as the rest of Hydra_Init and
+ * many programs never pass a message round a ring. */
 static int open_worker(struct ucx_net *ucx)
 {
-    ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS | UCP_PARAM_FIELD_NAME,
+    ucp_params_t params = {.field_mask =
+                               UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS | UCP_PARAM_FIELD_NAME,
                            .features = UCP_FEATURE_TAG | UCP_FEATURE_WAKEUP,
                            .estimated_num_eps = (size_t)ucx->base.pool->size,
                            .name = "hydra-dcp"};
-    ucp_worker_params_t worker_params = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE | UCP_WORKER_PARAM_FIELD_EVENTS,
+    ucp_worker_params_t worker_params = {.field_mask =
+                                             UCP_WORKER_PARAM_FIELD_THREAD_MODE | UCP_WORKER_PARAM_FIELD_EVENTS,
                                          .thread_mode = UCS_THREAD_MODE_SERIALIZED,
                                          .events = UCP_WAKEUP_TAG_RECV | UCP_WAKEUP_TAG_SEND};
     int status = HYDRA_SUCCESS;
@@ -278,10 +280,10 @@ static int post_recv(struct hydra_net *net, void *buffer, struct hydra_net_reque
 {
     struct ucx_net *ucx = (struct ucx_net *)net;
     ucp_tag_t tag = (ucp_tag_t)request->peer << TAG_BITS | (ucp_tag_t)request->tag;
-    ucp_request_param_t param = {
-        .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FLAG_NO_IMM_CMPL,
-        .cb.recv = on_received,
-        .user_data = request};
+    ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA |
+                                                 UCP_OP_ATTR_FLAG_NO_IMM_CMPL,
+                                 .cb.recv = on_received,
+                                 .user_data = request};
     ucs_status_ptr_t handle;
     int status = HYDRA_SUCCESS;
 
@@ -388,7 +390,8 @@ static int create(struct hydra_pool *pool, const char *argument, struct hydra_ne
                   "transport ucx takes ':peer' (report dead peers), not ':%s'", argument);
     made->peers = hydra_calloc(pool->size, sizeof *made->peers);
     made->pushes = hydra_calloc(pool->size, sizeof *made->pushes);
-    HYDRA_REQUIRE(made->peers != NULL && made->pushes != NULL, HYDRA_ERR_NOMEM, "UCX's tables for %d ranks", pool->size);
+    HYDRA_REQUIRE(made->peers != NULL && made->pushes != NULL, HYDRA_ERR_NOMEM, "UCX's tables for %d ranks",
+                  pool->size);
     *net = base;
     return HYDRA_SUCCESS;
 

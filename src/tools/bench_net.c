@@ -1,4 +1,5 @@
-/* bench_net.c: hydra-dcp bench net: ring exchanges over every transport against a memcpy, message size by message size. */
+/* bench_net.c: hydra-dcp bench net: ring exchanges over every transport against a memcpy, message size by message size.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,7 +98,8 @@ fail:
 
 static void print_header(const struct bench *bench)
 {
-    printf("Ring of %d ranks, median of %" PRId64 " interleaved repetitions; GB/s that each rank sends (and receives)\n\n%10s %10s",
+    printf("Ring of %d ranks, median of %" PRId64
+           " interleaved repetitions; GB/s that each rank sends (and receives)\n\n%10s %10s",
            bench->pool->size, bench->repetitions, "bytes", "memcpy");
     for (int way = 1; way < bench->ways; way++)
         printf(" %10s", bench->nets[way]->ops->name);
@@ -156,7 +158,8 @@ static int run(int64_t least, int64_t greatest, int64_t repetitions)
     HYDRA_REQUIRE(bench->pool->size > 1, HYDRA_ERR_ARG, "a ring needs ranks: mpiexec -n 2 hydra-dcp bench net");
     bench->out = hydra_alloc(greatest, 1);
     bench->in = hydra_alloc(greatest, 1);
-    HYDRA_REQUIRE(bench->out != NULL && bench->in != NULL, HYDRA_ERR_NOMEM, "two buffers of %" PRId64 " bytes", greatest);
+    HYDRA_REQUIRE(bench->out != NULL && bench->in != NULL, HYDRA_ERR_NOMEM, "two buffers of %" PRId64 " bytes",
+                  greatest);
     memset(bench->out, 1, (size_t)greatest);
     memset(bench->in, 2, (size_t)greatest);
     HYDRA_TRY(open_transports(bench));
@@ -191,10 +194,11 @@ int hydra_bench_net(int argc, char **argv)
         {NULL, TOOL_FLAG, NULL, NULL, NULL, 0, 0},
     };
     int provided = 0, rank = 0;
-    int status = tool_options_read(argc, argv,
-                                   "usage: mpiexec -n 2 hydra-dcp bench net [options]\n\nCompare the transports of the ring with "
-                                   "each other and with a memcpy that every rank runs at the same time.",
-                                   options, &done);
+    int status = tool_options_read(
+        argc, argv,
+        "usage: mpiexec -n 2 hydra-dcp bench net [options]\n\nCompare the transports of the ring with "
+        "each other and with a memcpy that every rank runs at the same time.",
+        options, &done);
 
     if (status != HYDRA_SUCCESS)
         return tool_fail(status);

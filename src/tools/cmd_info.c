@@ -94,8 +94,9 @@ static void print_kernels(const struct hydra_context *context, const struct hydr
         char why[96] = "";
         int score = hydra_kernel_at(i)->probe(why, sizeof why);
 
-        printf("%12s %8d  %s\n", hydra_kernel_at(i)->name, score,
-               verdict(context != NULL && context->kernel == hydra_kernel_at(i), score, settings->kernel[0] != '\0', why));
+        printf(
+            "%12s %8d  %s\n", hydra_kernel_at(i)->name, score,
+            verdict(context != NULL && context->kernel == hydra_kernel_at(i), score, settings->kernel[0] != '\0', why));
     }
 }
 
@@ -107,8 +108,8 @@ static void print_versions(void)
     Hydra_Get_version(&major, &minor, &patch);
     MPI_Get_library_version(mpi, &length);
     mpi[strcspn(mpi, "\n")] = '\0';
-    printf("hydra-dcp %d.%d.%d\nMPI       %d.%d: %s\nhwloc     %s\n", major, minor, patch, MPI_VERSION, MPI_SUBVERSION, mpi,
-           hydra_place_version());
+    printf("hydra-dcp %d.%d.%d\nMPI       %d.%d: %s\nhwloc     %s\n", major, minor, patch, MPI_VERSION, MPI_SUBVERSION,
+           mpi, hydra_place_version());
     for (int i = 0; hydra_net_at(i) != NULL; i++)
         if (hydra_net_at(i)->version != NULL)
             printf("%-9s %s\n", hydra_net_at(i)->name, hydra_net_at(i)->version());
@@ -119,14 +120,15 @@ static void print_versions(void)
 #endif
 }
 
-static void print_pool(int64_t count, const struct hydra_place *places, const int64_t *rank_of_slot, const char *topology)
+static void print_pool(int64_t count, const struct hydra_place *places, const int64_t *rank_of_slot,
+                       const char *topology)
 {
     int64_t nodes = 0;
 
     for (int64_t rank = 0; rank < count; rank++)
         nodes = hydra_max(nodes, places[rank].node + 1);
-    printf("\nPool: %" PRId64 " rank%s on %" PRId64 " node%s%s%s\n", count, count == 1 ? "" : "s", nodes, nodes == 1 ? "" : "s",
-           topology[0] == '\0' ? "" : " of the synthetic machine ", topology);
+    printf("\nPool: %" PRId64 " rank%s on %" PRId64 " node%s%s%s\n", count, count == 1 ? "" : "s", nodes,
+           nodes == 1 ? "" : "s", topology[0] == '\0' ? "" : " of the synthetic machine ", topology);
     print_slots(count, places, rank_of_slot);
     print_chunks(count, places, rank_of_slot);
 }
@@ -201,16 +203,18 @@ int hydra_cmd_info(int argc, char **argv)
     const char *topology = NULL;
     int64_t ranks = 0;
     const struct tool_option options[] = {
-        {"config", TOOL_FLAG, &config, NULL, "list every environment variable with its value and origin, nothing else", 0, 0},
+        {"config", TOOL_FLAG, &config, NULL, "list every environment variable with its value and origin, nothing else",
+         0, 0},
         {"topology", TOOL_STRING, &topology, "TEXT", "synthetic machine instead of HYDRA_DCP_TOPOLOGY", 0, 0},
         {"ranks", TOOL_INT, &ranks, "N", "describe N ranks of a synthetic machine; 0: those of this run", 0, 1 << 24},
         {NULL, TOOL_FLAG, NULL, NULL, NULL, 0, 0},
     };
     int provided = 0, rank = 0;
-    int status = tool_options_read(argc, argv,
-                                   "usage: [mpiexec -n N] hydra-dcp info [options]\n\nShow the slot map, the chunks and which of "
-                                   "them straddle a node, transports and kernels with their scores, and versions.",
-                                   options, &done);
+    int status = tool_options_read(
+        argc, argv,
+        "usage: [mpiexec -n N] hydra-dcp info [options]\n\nShow the slot map, the chunks and which of "
+        "them straddle a node, transports and kernels with their scores, and versions.",
+        options, &done);
 
     if (status != HYDRA_SUCCESS)
         return tool_fail(status);

@@ -74,8 +74,8 @@ int hydra_place_locate(bool full, struct hydra_place *place)
         hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
     set = hwloc_bitmap_alloc();
     /* A machine that hwloc cannot read is no error: the order then is the launcher's. */
-    if (set == NULL || hwloc_topology_load(topology) != 0 || hwloc_get_cpubind(topology, set, HWLOC_CPUBIND_PROCESS) != 0 ||
-        hwloc_bitmap_iszero(set))
+    if (set == NULL || hwloc_topology_load(topology) != 0 ||
+        hwloc_get_cpubind(topology, set, HWLOC_CPUBIND_PROCESS) != 0 || hwloc_bitmap_iszero(set))
         goto fail;
     place->package = covering(topology, set, HWLOC_OBJ_PACKAGE);
     place->numa = covering(topology, set, HWLOC_OBJ_NUMANODE);

@@ -49,8 +49,8 @@ static int read_kind(const char *text, struct hydra_place **pus, int64_t *npus)
     int status = HYDRA_SUCCESS;
 
     HYDRA_REQUIRE(hwloc_topology_init(&topology) == 0, HYDRA_ERR_NOMEM, "hwloc cannot make a topology");
-    HYDRA_REQUIRE(hwloc_topology_set_synthetic(topology, text) == 0 && hwloc_topology_load(topology) == 0, HYDRA_ERR_FORMAT,
-                  "HYDRA_DCP_TOPOLOGY: hwloc does not understand '%s'", text);
+    HYDRA_REQUIRE(hwloc_topology_set_synthetic(topology, text) == 0 && hwloc_topology_load(topology) == 0,
+                  HYDRA_ERR_FORMAT, "HYDRA_DCP_TOPOLOGY: hwloc does not understand '%s'", text);
     count = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU);
     made = hydra_alloc(count, sizeof *made);
     HYDRA_REQUIRE(made != NULL, HYDRA_ERR_NOMEM, "HYDRA_DCP_TOPOLOGY: %lld PUs of '%s'", (long long)count, text);
@@ -86,7 +86,8 @@ static int read_term(const char **at, struct cluster *cluster)
     int64_t count = 0, npus = 0;
     int status = HYDRA_SUCCESS;
 
-    HYDRA_REQUIRE(star != NULL && close != NULL && star[1] == '[' && star < close && (size_t)(star - *at) < sizeof number,
+    HYDRA_REQUIRE(star != NULL && close != NULL && star[1] == '[' && star < close &&
+                      (size_t)(star - *at) < sizeof number,
                   HYDRA_ERR_FORMAT, "HYDRA_DCP_TOPOLOGY: '%s' is not MACHINES*[HWLOC STRING]", *at);
     memcpy(number, *at, (size_t)(star - *at));
     HYDRA_TRY(hydra_parse_int("HYDRA_DCP_TOPOLOGY: number of machines", number, 1, MOST_MACHINES, &count));

@@ -47,7 +47,8 @@ static bool init_works(void)
     for (int i = 0; i < size; i++)
         sum |= 1 << slots[i];
     good &= TAP_CHECK(sum == (1 << size) - 1, "slots are no permutation: mask %x", (unsigned)sum);
-    good &= TAP_CHECK(Hydra_Counter_get(context, "net.mpi.bytes", &bytes) == HYDRA_SUCCESS && bytes >= 0, "%g bytes", bytes);
+    good &= TAP_CHECK(Hydra_Counter_get(context, "net.mpi.bytes", &bytes) == HYDRA_SUCCESS && bytes >= 0, "%g bytes",
+                      bytes);
     good &= TAP_CHECK(Hydra_Counter_get(context, "no.such", &bytes) == HYDRA_ERR_ARG, "an unknown counter was found");
     good &= TAP_CHECK(Hydra_Finalize(&context) == HYDRA_SUCCESS && context == HYDRA_CONTEXT_NULL, "%s", detail());
     return good;
@@ -59,7 +60,8 @@ static bool chunks_are_right(Hydra_Context context)
     const struct hydra_pool *pool = context->pool;
     bool good = true;
 
-    for (int64_t size = 1; size <= pool->size; size = size * 2 > pool->size && size < pool->size ? pool->size : size * 2) {
+    for (int64_t size = 1; size <= pool->size;
+         size = size * 2 > pool->size && size < pool->size ? pool->size : size * 2) {
         int64_t first = pool->slot / size * size;
         MPI_Comm comm = hydra_pool_group_comm(pool, first, size);
         int members = 0, mine = -1, top = -1;
@@ -73,8 +75,9 @@ static bool chunks_are_right(Hydra_Context context)
         MPI_Allreduce(&pool->slot, &top, 1, MPI_INT, MPI_MAX, comm);
         good &= TAP_CHECK(members == size && mine == pool->slot - first && top == first + size - 1,
                           "chunk of %d: %d members, %d is %d", (int)size, members, pool->slot, mine);
-        good &= TAP_CHECK(hydra_pool_group_comm(pool, first == 0 ? size : 0, size) == MPI_COMM_NULL || first + size > pool->size ||
-                              size == pool->size, "a chunk without this slot was handed out");
+        good &= TAP_CHECK(hydra_pool_group_comm(pool, first == 0 ? size : 0, size) == MPI_COMM_NULL ||
+                              first + size > pool->size || size == pool->size,
+                          "a chunk without this slot was handed out");
     }
     return good;
 }
@@ -151,23 +154,25 @@ static bool overlapping_contexts(void)
     good &= TAP_CHECK(size == (mpi_tap_size + 1 - mpi_tap_rank % 2) / 2, "%d ranks in the half", size);
     copy = world;
     good &= TAP_CHECK(Hydra_Finalize(&world) == HYDRA_SUCCESS, "%s", detail());
-    good &= TAP_CHECK(Hydra_Context_query(copy, &size, NULL, NULL) == HYDRA_ERR_ARG, "a released context still answers");
+    good &=
+        TAP_CHECK(Hydra_Context_query(copy, &size, NULL, NULL) == HYDRA_ERR_ARG, "a released context still answers");
     good &= TAP_CHECK(Hydra_Finalize(&copy) == HYDRA_ERR_ARG, "a context was released twice");
-    good &= TAP_CHECK(Hydra_Context_query(again, &size, NULL, NULL) == HYDRA_SUCCESS && size == mpi_tap_size, "%s", detail());
+    good &= TAP_CHECK(Hydra_Context_query(again, &size, NULL, NULL) == HYDRA_SUCCESS && size == mpi_tap_size, "%s",
+                      detail());
     good &= TAP_CHECK(Hydra_Finalize(&half) == HYDRA_SUCCESS, "%s", detail());
     good &= TAP_CHECK(Hydra_Finalize(&again) == HYDRA_SUCCESS, "%s", detail());
     return good;
 }
 
-/* Were one communicator lost each time, MPICH's 2,048 would not last. Blocking splits of many ranks on few cores take long,
- * so it is many for few ranks alone. */
+/* Were one communicator lost each time, MPICH's 2,048 would not last. Blocking splits of many ranks on few cores take
+ * long, so it is many for few ranks alone. */
 static bool many_contexts(void)
 {
     int count = mpi_tap_size <= 2 ? 150 : 3;
     bool good = true;
 
     for (int i = 0; good && i < count; i++) {
-            Hydra_Context context = HYDRA_CONTEXT_NULL;
+        Hydra_Context context = HYDRA_CONTEXT_NULL;
 
         good &= TAP_CHECK(Hydra_Init(MPI_COMM_WORLD, NULL, &context) == HYDRA_SUCCESS, "context %d: %s", i, detail());
         good &= TAP_CHECK(Hydra_Finalize(&context) == HYDRA_SUCCESS, "context %d: %s", i, detail());
@@ -188,30 +193,41 @@ int main(int argc, char **argv)
     mpi_tap_result(chunks_on("3*[pu:2]/round-robin"), "so it has after a round-robin launch");
     if (mpi_tap_rank == culprit)
         config.size = 3;
-    mpi_tap_result(init_fails(&config, culprit, HYDRA_ERR_ARG, "HYDRA_CONFIG_INIT"), "a config without its size fails on every rank");
+    mpi_tap_result(init_fails(&config, culprit, HYDRA_ERR_ARG, "HYDRA_CONFIG_INIT"),
+                   "a config without its size fails on every rank");
     config = (Hydra_Config)HYDRA_CONFIG_INIT;
     config.timeout = mpi_tap_rank == culprit ? -1 : 0;
-    mpi_tap_result(init_fails(&config, culprit, HYDRA_ERR_ARG, "timeout"), "a negative timeout on one rank fails on every rank");
-    mpi_tap_result(TAP_CHECK(Hydra_Init(MPI_COMM_WORLD, NULL, mpi_tap_rank == culprit ? NULL : &forgotten) != HYDRA_SUCCESS &&
-                                 forgotten == HYDRA_CONTEXT_NULL, "%s", detail()), "a NULL handle on one rank fails on every rank");
-    mpi_tap_result(bad_variable("HYDRA_DCP_TIMEOUT", "soon", HYDRA_ERR_FORMAT), "a bad HYDRA_DCP_TIMEOUT on one rank fails on every rank");
-    mpi_tap_result(bad_variable("HYDRA_DCP_LOG", "loud", HYDRA_ERR_FORMAT), "a bad HYDRA_DCP_LOG on one rank fails on every rank");
-    mpi_tap_result(bad_variable("HYDRA_DCP_TOPOLOGY", "2*[moon:6]", HYDRA_ERR_FORMAT), "a bad HYDRA_DCP_TOPOLOGY on one rank fails on every rank");
+    mpi_tap_result(init_fails(&config, culprit, HYDRA_ERR_ARG, "timeout"),
+                   "a negative timeout on one rank fails on every rank");
+    mpi_tap_result(
+        TAP_CHECK(Hydra_Init(MPI_COMM_WORLD, NULL, mpi_tap_rank == culprit ? NULL : &forgotten) != HYDRA_SUCCESS &&
+                      forgotten == HYDRA_CONTEXT_NULL,
+                  "%s", detail()),
+        "a NULL handle on one rank fails on every rank");
+    mpi_tap_result(bad_variable("HYDRA_DCP_TIMEOUT", "soon", HYDRA_ERR_FORMAT),
+                   "a bad HYDRA_DCP_TIMEOUT on one rank fails on every rank");
+    mpi_tap_result(bad_variable("HYDRA_DCP_LOG", "loud", HYDRA_ERR_FORMAT),
+                   "a bad HYDRA_DCP_LOG on one rank fails on every rank");
+    mpi_tap_result(bad_variable("HYDRA_DCP_TOPOLOGY", "2*[moon:6]", HYDRA_ERR_FORMAT),
+                   "a bad HYDRA_DCP_TOPOLOGY on one rank fails on every rank");
     setenv("HYDRA_DCP_RING", "delay", 1);
     setenv("HYDRA_DCP_DELAY", "0,1e9", 1);
     if (mpi_tap_rank == culprit)
         setenv("HYDRA_DCP_DELAY", "1e9", 1);
-    mpi_tap_result(init_fails(NULL, culprit, HYDRA_ERR_FORMAT, "HYDRA_DCP_DELAY"), "a bad HYDRA_DCP_DELAY on one rank fails on every rank");
+    mpi_tap_result(init_fails(NULL, culprit, HYDRA_ERR_FORMAT, "HYDRA_DCP_DELAY"),
+                   "a bad HYDRA_DCP_DELAY on one rank fails on every rank");
     unsetenv("HYDRA_DCP_RING");
     unsetenv("HYDRA_DCP_DELAY");
     mpi_tap_result(different_rings(), "ranks that ask for different transports hear of it");
     mpi_tap_result(unknown_everywhere("pigeon", NULL, NULL, "pigeon"), "an unknown transport is named");
     mpi_tap_result(unknown_everywhere(NULL, "abacus", NULL, "abacus"), "an unknown kernel is named");
     mpi_tap_result(unknown_everywhere(NULL, NULL, "2*[moon:6]", "moon"), "an unknown machine is quoted");
-    mpi_tap_result(TAP_CHECK(Hydra_Init(MPI_COMM_NULL, NULL, &forgotten) == HYDRA_ERR_ARG, "%s", detail()), "a null communicator is an error");
+    mpi_tap_result(TAP_CHECK(Hydra_Init(MPI_COMM_NULL, NULL, &forgotten) == HYDRA_ERR_ARG, "%s", detail()),
+                   "a null communicator is an error");
     mpi_tap_result(overlapping_contexts(), "contexts on overlapping communicators are independent");
     mpi_tap_result(many_contexts(), "contexts made one after another use up no communicator");
-    mpi_tap_result(Hydra_Init(MPI_COMM_WORLD, NULL, &forgotten) == HYDRA_SUCCESS, "MPI_Finalize releases a forgotten context");
+    mpi_tap_result(Hydra_Init(MPI_COMM_WORLD, NULL, &forgotten) == HYDRA_SUCCESS,
+                   "MPI_Finalize releases a forgotten context");
     hydra_log_set(NULL, NULL, 0); /* its warning would be a stray line of the test */
     return mpi_tap_done();
 }

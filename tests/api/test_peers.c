@@ -18,7 +18,8 @@ static bool same_slots(Hydra_Context context)
     memcpy(first, theirs, (size_t)half * sizeof *first);
     MPI_Bcast(first, half, MPI_INT64_T, 0, peers);
     for (int slot = 0; slot < half; slot++)
-        good &= TAP_CHECK(first[slot] == theirs[slot], "slot %d is rank %d here, %d there", slot, (int)theirs[slot], (int)first[slot]);
+        good &= TAP_CHECK(first[slot] == theirs[slot], "slot %d is rank %d here, %d there", slot, (int)theirs[slot],
+                          (int)first[slot]);
     return good;
 }
 
@@ -51,9 +52,10 @@ static bool stages_agree(void)
     good &= TAP_CHECK(hydra_context_agree_hash(together, HYDRA_SUCCESS, hash, "schedule hash") == HYDRA_SUCCESS, "%s",
                       hydra_error_detail());
     hash += (uint64_t)stage;
-    good &= TAP_CHECK(hydra_context_agree_hash(together, HYDRA_SUCCESS, hash, "schedule hash") == HYDRA_ERR_MISMATCH, "%s",
+    good &= TAP_CHECK(hydra_context_agree_hash(together, HYDRA_SUCCESS, hash, "schedule hash") == HYDRA_ERR_MISMATCH,
+                      "%s", hydra_error_detail());
+    good &= TAP_CHECK(Hydra_Finalize(&together) == HYDRA_SUCCESS && Hydra_Finalize(&alone) == HYDRA_SUCCESS, "%s",
                       hydra_error_detail());
-    good &= TAP_CHECK(Hydra_Finalize(&together) == HYDRA_SUCCESS && Hydra_Finalize(&alone) == HYDRA_SUCCESS, "%s", hydra_error_detail());
     return good;
 }
 
@@ -68,7 +70,8 @@ static bool failures_cross_stages(void)
     config.peers = peers;
     config.timeout = culprit ? -1 : 0;
     status = Hydra_Init(pool, &config, &context);
-    return TAP_CHECK(status == (culprit ? HYDRA_ERR_ARG : HYDRA_ERR_PEER), "status %d: %s", status, hydra_error_detail());
+    return TAP_CHECK(status == (culprit ? HYDRA_ERR_ARG : HYDRA_ERR_PEER), "status %d: %s", status,
+                     hydra_error_detail());
 }
 
 /* Peers whose order differs from pool rank to pool rank do not share a slot map. */
@@ -81,7 +84,8 @@ static bool crossed_peers_are_refused(void)
 
     MPI_Comm_split(MPI_COMM_WORLD, member, member % 2 == 0 ? stage : -stage, &peers);
     status = start(true, stage == 0 ? "2*[core:8 pu:1]/round-robin" : "1*[core:8 pu:1]", &context);
-    good = TAP_CHECK(status == (half < 4 ? HYDRA_SUCCESS : HYDRA_ERR_MISMATCH), "status %d: %s", status, hydra_error_detail());
+    good = TAP_CHECK(status == (half < 4 ? HYDRA_SUCCESS : HYDRA_ERR_MISMATCH), "status %d: %s", status,
+                     hydra_error_detail());
     Hydra_Finalize(&context);
     MPI_Comm_free(&peers);
     peers = straight;
@@ -96,7 +100,8 @@ int main(int argc, char **argv)
     MPI_Comm_split(MPI_COMM_WORLD, stage, 0, &pool);
     MPI_Comm_split(MPI_COMM_WORLD, mpi_tap_rank % half, 0, &peers);
     mpi_tap_result(stages_agree(), "stages on different machines use one slot map, and agree on hashes");
-    mpi_tap_result(failures_cross_stages(), "a rank of one stage that fails in Hydra_Init ends it in the other stage too");
+    mpi_tap_result(failures_cross_stages(),
+                   "a rank of one stage that fails in Hydra_Init ends it in the other stage too");
     mpi_tap_result(crossed_peers_are_refused(), "peers ordered differently from rank to rank are refused");
     MPI_Comm_free(&peers);
     MPI_Comm_free(&pool);

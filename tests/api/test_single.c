@@ -25,10 +25,10 @@ int main(int argc, char **argv)
         if (mpi_tap_rank == 0)
             omp_set_num_threads(2);
         status = Hydra_Init(MPI_COMM_WORLD, NULL, &context);
-        mpi_tap_result(TAP_CHECK(status == (mpi_tap_rank == 0 ? HYDRA_ERR_UNSUPPORTED : HYDRA_ERR_PEER), "%d: %s", status,
-                                 hydra_error_detail()) &&
-                           TAP_CHECK(mpi_tap_rank != 0 || strstr(hydra_error_detail(), "MPI_THREAD_FUNNELED") != NULL, "%s",
-                                     hydra_error_detail()),
+        mpi_tap_result(TAP_CHECK(status == (mpi_tap_rank == 0 ? HYDRA_ERR_UNSUPPORTED : HYDRA_ERR_PEER), "%d: %s",
+                                 status, hydra_error_detail()) &&
+                           TAP_CHECK(mpi_tap_rank != 0 || strstr(hydra_error_detail(), "MPI_THREAD_FUNNELED") != NULL,
+                                     "%s", hydra_error_detail()),
                        "OpenMP threads under MPI_THREAD_SINGLE are refused with a reason");
     }
 #endif

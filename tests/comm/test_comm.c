@@ -18,7 +18,8 @@ static struct hydra_pool *new_pool(double timeout)
     struct hydra_pool *pool = NULL;
 
     mine.timeout = timeout;
-    if (!TAP_CHECK(hydra_pool_create(MPI_COMM_WORLD, &mine, HYDRA_SUCCESS, &pool) == HYDRA_SUCCESS, "%s", hydra_error_detail()))
+    if (!TAP_CHECK(hydra_pool_create(MPI_COMM_WORLD, &mine, HYDRA_SUCCESS, &pool) == HYDRA_SUCCESS, "%s",
+                   hydra_error_detail()))
         MPI_Abort(MPI_COMM_WORLD, 1);
     return pool;
 }
@@ -28,7 +29,8 @@ static bool failures_reach_everybody(struct hydra_pool *pool)
 {
     bool good = true;
 
-    good &= TAP_CHECK(hydra_agree(hydra_comm_of(pool), HYDRA_SUCCESS, "a test") == HYDRA_SUCCESS, "%s", hydra_error_detail());
+    good &= TAP_CHECK(hydra_agree(hydra_comm_of(pool), HYDRA_SUCCESS, "a test") == HYDRA_SUCCESS, "%s",
+                      hydra_error_detail());
     for (int culprit = 0; culprit < pool->size; culprit++) {
         char word[48] = "no tokens left";
         int mine = pool->rank == culprit ? hydra_error(HYDRA_ERR_INFEASIBLE, "%s", word) : HYDRA_SUCCESS;
@@ -36,7 +38,8 @@ static bool failures_reach_everybody(struct hydra_pool *pool)
 
         if (pool->rank != culprit)
             snprintf(word, sizeof word, "rank %d failed in a test", culprit);
-        good &= TAP_CHECK(status == (pool->rank == culprit ? HYDRA_ERR_INFEASIBLE : HYDRA_ERR_PEER), "status %d", status);
+        good &=
+            TAP_CHECK(status == (pool->rank == culprit ? HYDRA_ERR_INFEASIBLE : HYDRA_ERR_PEER), "status %d", status);
         good &= TAP_CHECK(strstr(hydra_error_detail(), word) != NULL, "'%s' lacks '%s'", hydra_error_detail(), word);
     }
     return good;
@@ -67,20 +70,23 @@ static bool blocks_are_gathered(struct hydra_pool *pool, int64_t piece)
     bool good = true;
 
     hydra_comm_piece = piece;
-    good &= TAP_CHECK(hydra_allgather(hydra_comm_of(pool), &mine, 1, bytes, "a test") == HYDRA_SUCCESS, "%s", hydra_error_detail());
+    good &= TAP_CHECK(hydra_allgather(hydra_comm_of(pool), &mine, 1, bytes, "a test") == HYDRA_SUCCESS, "%s",
+                      hydra_error_detail());
     for (int r = 0; r < pool->size; r++)
         total += bytes[r];
     all = hydra_alloc(total, 1);
     memset(block, pool->rank + 1, (size_t)mine);
-    good &= TAP_CHECK(hydra_allgatherv(hydra_comm_of(pool), mine == 0 ? NULL : block, bytes, all, "a test") == HYDRA_SUCCESS, "%s",
-                      hydra_error_detail());
+    good &= TAP_CHECK(hydra_allgatherv(hydra_comm_of(pool), mine == 0 ? NULL : block, bytes, all, "a test") ==
+                          HYDRA_SUCCESS,
+                      "%s", hydra_error_detail());
     for (int r = 0; r < pool->size; r++)
         for (int64_t i = 0; i < bytes[r]; i++, at++)
             good = good && TAP_CHECK(all[at] == r + 1, "byte %d of rank %d is %d", (int)i, r, all[at]);
     for (int root = 0; root < pool->size; root++) {
         if (pool->rank == root)
             memset(all, 200 - root, (size_t)total);
-        good &= TAP_CHECK(hydra_bcast(hydra_comm_of(pool), all, total, root, "a test") == HYDRA_SUCCESS, "%s", hydra_error_detail());
+        good &= TAP_CHECK(hydra_bcast(hydra_comm_of(pool), all, total, root, "a test") == HYDRA_SUCCESS, "%s",
+                          hydra_error_detail());
         for (int64_t i = 0; i < total; i++)
             good = good && TAP_CHECK(all[i] == 200 - root, "byte %d from %d is %d", (int)i, root, all[i]);
     }
@@ -94,12 +100,13 @@ static bool blocks_are_gathered(struct hydra_pool *pool, int64_t piece)
 static bool sums_do_not_overflow(struct hydra_pool *pool)
 {
     int64_t sum = 0, most = 0, large = INT64_MAX / pool->size;
-    bool good = TAP_CHECK(hydra_sum_max(hydra_comm_of(pool), large, &sum, &most, "a test") == HYDRA_SUCCESS, "%s", hydra_error_detail());
+    bool good = TAP_CHECK(hydra_sum_max(hydra_comm_of(pool), large, &sum, &most, "a test") == HYDRA_SUCCESS, "%s",
+                          hydra_error_detail());
 
     good &= TAP_CHECK(sum == large * pool->size && most == large, "sum %lld", (long long)sum);
     if (pool->size > 1)
-        good &= TAP_CHECK(hydra_sum_max(hydra_comm_of(pool), INT64_MAX, &sum, NULL, "a test") == HYDRA_ERR_OVERFLOW, "sum %lld",
-                          (long long)sum);
+        good &= TAP_CHECK(hydra_sum_max(hydra_comm_of(pool), INT64_MAX, &sum, NULL, "a test") == HYDRA_ERR_OVERFLOW,
+                          "sum %lld", (long long)sum);
     return good;
 }
 
@@ -130,7 +137,8 @@ static bool a_receive_ends(const char *transport)
     struct hydra_net_request *request = hydra_calloc(1, sizeof *request); /* both kept: the receive stays posted */
     char *buffer = hydra_calloc(1, 100), word[96];
     int peer = (pool->rank + 1) % pool->size, status;
-    bool good = TAP_CHECK(hydra_net_create(pool, transport, HYDRA_NET_RING, &net) == HYDRA_SUCCESS, "%s", hydra_error_detail());
+    bool good =
+        TAP_CHECK(hydra_net_create(pool, transport, HYDRA_NET_RING, &net) == HYDRA_SUCCESS, "%s", hydra_error_detail());
 
     pool->timeout = 0.3; /* setting up may take longer on a busy machine */
     hydra_net_recv(net, buffer, 100, peer, 3, request);
@@ -153,7 +161,8 @@ static bool the_alarm_is_heard(void)
     struct hydra_net_request *request = hydra_calloc(1, sizeof *request);
     char *buffer = hydra_calloc(1, 100);
     int culprit = pool->size / 2, status;
-    bool good = TAP_CHECK(hydra_net_create(pool, "mpi", HYDRA_NET_RING, &net) == HYDRA_SUCCESS, "%s", hydra_error_detail());
+    bool good =
+        TAP_CHECK(hydra_net_create(pool, "mpi", HYDRA_NET_RING, &net) == HYDRA_SUCCESS, "%s", hydra_error_detail());
 
     MPI_Barrier(MPI_COMM_WORLD); /* nobody is still agreeing */
     if (pool->rank == culprit) {
@@ -194,13 +203,16 @@ static bool mpi_moves_in_the_ring(struct hydra_pool *pool, const char *ring_name
         good &= hydra_net_send(alltoall, out, BYTES, peer, 1, &sends[peer]) == HYDRA_SUCCESS;
     if (pool->rank != 0) {
         good &= hydra_net_recv(alltoall, in, BYTES, 0, 1, &receive) == HYDRA_SUCCESS;
-        good &= TAP_CHECK(hydra_net_wait_all(alltoall, &receive, 1, "4 MB", 0) == HYDRA_SUCCESS, "%s", hydra_error_detail());
+        good &= TAP_CHECK(hydra_net_wait_all(alltoall, &receive, 1, "4 MB", 0) == HYDRA_SUCCESS, "%s",
+                          hydra_error_detail());
         good &= TAP_CHECK(in[0] == 42 && in[BYTES - 1] == 42, "%d", in[0]);
     }
     hydra_net_recv(ring, &got, 1, previous, 1, &round[0]);
     hydra_net_send(ring, &token, 1, next, 1, &round[1]);
-    good &= TAP_CHECK(hydra_net_wait_all(ring, round, 2, "the ring", 0) == HYDRA_SUCCESS && got == 1, "%s", hydra_error_detail());
-    good &= TAP_CHECK(hydra_net_wait_all(alltoall, sends, pool->size, "4 MB", 0) == HYDRA_SUCCESS, "%s", hydra_error_detail());
+    good &= TAP_CHECK(hydra_net_wait_all(ring, round, 2, "the ring", 0) == HYDRA_SUCCESS && got == 1, "%s",
+                      hydra_error_detail());
+    good &= TAP_CHECK(hydra_net_wait_all(alltoall, sends, pool->size, "4 MB", 0) == HYDRA_SUCCESS, "%s",
+                      hydra_error_detail());
     hydra_net_destroy(&ring);
     hydra_net_destroy(&alltoall);
     hydra_free(sends);
@@ -224,7 +236,8 @@ int main(int argc, char **argv)
     mpi_tap_result(blocks_are_gathered(pool, INT64_C(1) << 30), "uneven blocks are gathered and broadcast in one call");
     mpi_tap_result(blocks_are_gathered(pool, 100), "and in pieces, as beyond 1 GiB");
     mpi_tap_result(sums_do_not_overflow(pool), "sums beyond 2^63 are an error");
-    mpi_tap_result(mpi_moves_in_the_ring(pool, other), "4 MB over MPI move while their sender waits in a ring over another transport");
+    mpi_tap_result(mpi_moves_in_the_ring(pool, other),
+                   "4 MB over MPI move while their sender waits in a ring over another transport");
     hydra_pool_free(&pool);
     mpi_tap_result(a_collective_ends(), "an agreement that a rank never joins times out");
     mpi_tap_result(a_receive_ends("mpi"), "a receive over MPI times out and names peer, microbatch and step");

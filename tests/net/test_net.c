@@ -28,13 +28,16 @@ static bool everybody_to_everybody(int64_t bytes, int tag)
         for (int64_t i = 0; i < bytes; i++)
             out[peer * bytes + i] = pattern(rank, peer, i);
     for (int peer = 0; peer < size; peer++) {
-        good &= hydra_net_recv(net, bytes == 0 ? NULL : in + peer * bytes, bytes, peer, tag, &requests[peer]) == HYDRA_SUCCESS;
+        good &= hydra_net_recv(net, bytes == 0 ? NULL : in + peer * bytes, bytes, peer, tag, &requests[peer]) ==
+                HYDRA_SUCCESS;
         good &= hydra_net_send(net, bytes == 0 ? NULL : out + peer * bytes, bytes, peer, tag, &requests[size + peer]) ==
                 HYDRA_SUCCESS;
     }
-    good &= TAP_CHECK(hydra_net_wait_all(net, requests, 2 * size, "a test", 0) == HYDRA_SUCCESS, "%s", hydra_error_detail());
+    good &= TAP_CHECK(hydra_net_wait_all(net, requests, 2 * size, "a test", 0) == HYDRA_SUCCESS, "%s",
+                      hydra_error_detail());
     for (int peer = 0; good && peer < size; peer++) {
-        good &= TAP_CHECK(requests[peer].bytes == bytes, "got %lld of %lld bytes", (long long)requests[peer].bytes, (long long)bytes);
+        good &= TAP_CHECK(requests[peer].bytes == bytes, "got %lld of %lld bytes", (long long)requests[peer].bytes,
+                          (long long)bytes);
         for (int64_t i = 0; good && i < bytes; i++)
             good &= TAP_CHECK(in[peer * bytes + i] == pattern(peer, rank, i), "byte %lld from %d", (long long)i, peer);
     }
@@ -71,7 +74,8 @@ static bool one_tag_keeps_order(void)
     }
     for (int i = (COUNT + 2) / 3; i < COUNT; i++)
         hydra_net_recv(net, &in[i], sizeof in[0], previous, 5, &requests[i]);
-    good &= TAP_CHECK(hydra_net_wait_all(net, requests, 2 * COUNT, "a test", 0) == HYDRA_SUCCESS, "%s", hydra_error_detail());
+    good &= TAP_CHECK(hydra_net_wait_all(net, requests, 2 * COUNT, "a test", 0) == HYDRA_SUCCESS, "%s",
+                      hydra_error_detail());
     for (int i = 0; i < COUNT; i++)
         good &= TAP_CHECK(in[i] == previous * 100 + i, "message %d is %lld", i, (long long)in[i]);
     return good;
@@ -92,7 +96,8 @@ static bool length_of_a_message(int64_t sent, int64_t room, int expected)
     good &= TAP_CHECK(status == expected, "status %d: %s", status, hydra_error_detail());
     if (expected == HYDRA_SUCCESS)
         good &= TAP_CHECK(requests[0].bytes == sent, "%lld bytes", (long long)requests[0].bytes);
-    good &= TAP_CHECK(hydra_net_wait_all(net, requests + 1, 1, "a test", 0) == HYDRA_SUCCESS, "%s", hydra_error_detail());
+    good &=
+        TAP_CHECK(hydra_net_wait_all(net, requests + 1, 1, "a test", 0) == HYDRA_SUCCESS, "%s", hydra_error_detail());
     hydra_free(out);
     hydra_free(in);
     return good;
@@ -123,15 +128,19 @@ static void test_transport(const char *name)
 
     if (status != HYDRA_SUCCESS || (status = hydra_net_create(pool, name, HYDRA_NET_RING, &net)) != HYDRA_SUCCESS) {
         snprintf(sentence, sizeof sentence, "transport %s refuses pools it cannot serve", name);
-        mpi_tap_result(TAP_CHECK(status == HYDRA_ERR_UNSUPPORTED, "status %d: %s", status, hydra_error_detail()), sentence);
+        mpi_tap_result(TAP_CHECK(status == HYDRA_ERR_UNSUPPORTED, "status %d: %s", status, hydra_error_detail()),
+                       sentence);
         hydra_pool_free(&pool);
         return;
     }
-#define RESULT(call, text) snprintf(sentence, sizeof sentence, "%s: %s", name, text); mpi_tap_result(call, sentence)
+#define RESULT(call, text)                                                                                             \
+    snprintf(sentence, sizeof sentence, "%s: %s", name, text);                                                         \
+    mpi_tap_result(call, sentence)
     RESULT(messages_of_every_size(), "everybody reaches everybody, from 0 bytes to 1 MiB");
     RESULT(one_tag_keeps_order(), "messages of one tag arrive in the order posted");
     RESULT(length_of_a_message(10, 100, HYDRA_SUCCESS), "a shorter message says how long it is");
-    RESULT(length_of_a_message(100, 10, HYDRA_ERR_MISMATCH), "a message longer than its buffer is the receiver's error");
+    RESULT(length_of_a_message(100, 10, HYDRA_ERR_MISMATCH),
+           "a message longer than its buffer is the receiver's error");
     RESULT(length_of_a_message(200000, 100000, HYDRA_ERR_MISMATCH), "so is a large one");
     if (strncmp(name, "delay", 5) == 0) {
         RESULT(delay_holds_messages_back(), "no message is seen before alpha + bytes/beta");

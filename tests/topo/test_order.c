@@ -18,7 +18,8 @@ struct pool {
 
 static bool order(struct pool *pool)
 {
-    bool good = TAP_CHECK(hydra_place_number_nodes(pool->count, pool->places) == HYDRA_SUCCESS, "%s", hydra_error_detail());
+    bool good =
+        TAP_CHECK(hydra_place_number_nodes(pool->count, pool->places) == HYDRA_SUCCESS, "%s", hydra_error_detail());
     bool seen[MOST] = {false};
 
     good &= TAP_CHECK(hydra_place_order(pool->count, pool->places, pool->rank_of_slot) == HYDRA_SUCCESS, "%s",
@@ -36,14 +37,15 @@ static bool order(struct pool *pool)
 static bool straddles(const char *machine, int64_t count, const int64_t expected[])
 {
     struct pool pool = {.count = count};
-    bool good = TAP_CHECK(hydra_place_synthetic(machine, count, pool.places) == HYDRA_SUCCESS, "%s", hydra_error_detail());
+    bool good =
+        TAP_CHECK(hydra_place_synthetic(machine, count, pool.places) == HYDRA_SUCCESS, "%s", hydra_error_detail());
 
     good = good && order(&pool);
     for (int level = 0; good && (int64_t)1 << level <= count; level++) {
         int64_t found = hydra_place_straddling(count, pool.places, pool.rank_of_slot, level);
 
-        good &= TAP_CHECK(found == expected[level], "%s, %d ranks: %d chunks of level %d straddle, not %d", machine, (int)count,
-                          (int)found, level, (int)expected[level]);
+        good &= TAP_CHECK(found == expected[level], "%s, %d ranks: %d chunks of level %d straddle, not %d", machine,
+                          (int)count, (int)found, level, (int)expected[level]);
     }
     return good;
 }
@@ -54,11 +56,13 @@ static void known_machines(void)
 
     tap_result(straddles("2*[core:8 pu:1]/round-robin", 16, (int64_t[]){0, 0, 0, 0, 1}),
                "a round-robin launch on 8-rank nodes is undone: only the chunk of all ranks straddles");
-    tap_result(straddles("4*[pu:4]/round-robin", 16, (int64_t[]){0, 0, 0, 2, 1}), "four nodes of four: levels 0 to 2 are clean");
+    tap_result(straddles("4*[pu:4]/round-robin", 16, (int64_t[]){0, 0, 0, 2, 1}),
+               "four nodes of four: levels 0 to 2 are clean");
     tap_result(straddles("1*[core:12 pu:1]", 12, zero), "12 ranks on a node are 8 + 4");
     tap_result(straddles("2*[core:12 pu:1]/round-robin", 24, (int64_t[]){0, 0, 0, 1, 1}),
                "two nodes of 12 are 8, 8 and two halves of a chunk");
-    tap_result(straddles("2*[core:6 pu:1]", 12, (int64_t[]){0, 0, 1, 1}), "two nodes of 6: one chunk of 4 cannot be clean");
+    tap_result(straddles("2*[core:6 pu:1]", 12, (int64_t[]){0, 0, 1, 1}),
+               "two nodes of 6: one chunk of 4 cannot be clean");
     tap_result(straddles("1*[pu:12]+1*[pu:4]/round-robin", 16, (int64_t[]){0, 0, 0, 1, 1}),
                "nodes of 12 and 4 leave the chunks of 4 clean");
 }
@@ -104,15 +108,17 @@ static bool small_pools(void)
                 node = hydra_random_below(&random, 4);
             while (left[node] == 0);
             left[node]--;
-            pool.places[rank] = (struct hydra_place){.node = 1000 - node, .package = -1, .numa = -1, .gpu = -1, .core = -1};
+            pool.places[rank] =
+                (struct hydra_place){.node = 1000 - node, .package = -1, .numa = -1, .gpu = -1, .core = -1};
         }
         good = order(&pool);
         for (int level = 0; good && (int64_t)1 << level <= pool.count; level++) {
             int64_t found = hydra_place_straddling(pool.count, pool.places, pool.rank_of_slot, level);
             int64_t least = least_straddling(pool.count, ranks, 4, level);
 
-            good &= TAP_CHECK(found == least, "nodes of %d %d %d %d: %d chunks of level %d straddle, %d could", (int)ranks[0],
-                              (int)ranks[1], (int)ranks[2], (int)ranks[3], (int)found, level, (int)least);
+            good &=
+                TAP_CHECK(found == least, "nodes of %d %d %d %d: %d chunks of level %d straddle, %d could",
+                          (int)ranks[0], (int)ranks[1], (int)ranks[2], (int)ranks[3], (int)found, level, (int)least);
         }
         pools++;
     }
@@ -154,10 +160,11 @@ static bool search_agrees(void)
         for (int64_t b = 0; a + b <= 8; b++)
             for (int level = 1; level <= 3; level++) {
                 int64_t left[3] = {a, b, 8 - a - b}, on[8];
-                int64_t orders = least_by_orders(8, 0, left, 3, on, level), chunks = least_straddling(8, left, 3, level);
+                int64_t orders = least_by_orders(8, 0, left, 3, on, level),
+                        chunks = least_straddling(8, left, 3, level);
 
-                good &= TAP_CHECK(orders == chunks, "nodes of %d %d %d, level %d: %d by orders, %d by chunks", (int)a, (int)b,
-                                  (int)(8 - a - b), level, (int)orders, (int)chunks);
+                good &= TAP_CHECK(orders == chunks, "nodes of %d %d %d, level %d: %d by orders, %d by chunks", (int)a,
+                                  (int)b, (int)(8 - a - b), level, (int)orders, (int)chunks);
             }
     return good;
 }
@@ -192,8 +199,9 @@ static bool launch_order_is_undone(uint64_t seed)
 static bool packages_are_kept(void)
 {
     struct pool pool = {.count = 24};
-    bool good = TAP_CHECK(hydra_place_synthetic("2*[package:2 core:6 pu:1]/round-robin", 24, pool.places) == HYDRA_SUCCESS, "%s",
-                          hydra_error_detail());
+    bool good =
+        TAP_CHECK(hydra_place_synthetic("2*[package:2 core:6 pu:1]/round-robin", 24, pool.places) == HYDRA_SUCCESS,
+                  "%s", hydra_error_detail());
     int64_t clean[4] = {0};
 
     good = good && order(&pool);
@@ -226,8 +234,9 @@ static bool bad_machine(const char *text, const char *word)
 static bool bad_machines(void)
 {
     return bad_machine("", "MACHINES*") & bad_machine("core:6", "MACHINES*") & bad_machine("0*[pu:1]", "0") &
-           bad_machine("2*[pu:1", "MACHINES*") & bad_machine("2*[cow:1]", "cow:1") & bad_machine("2*[pu:1]/upside-down", "/upside-down") &
-           bad_machine("2*[pu:1]+", "MACHINES*") & bad_machine("99999999999*[pu:1]", "99999999999") & bad_machine("2x[pu:1]", "MACHINES*");
+           bad_machine("2*[pu:1", "MACHINES*") & bad_machine("2*[cow:1]", "cow:1") &
+           bad_machine("2*[pu:1]/upside-down", "/upside-down") & bad_machine("2*[pu:1]+", "MACHINES*") &
+           bad_machine("99999999999*[pu:1]", "99999999999") & bad_machine("2x[pu:1]", "MACHINES*");
 }
 
 /* More ranks than PUs: the machine is filled again. */
@@ -235,7 +244,8 @@ static bool crowded(void)
 {
     struct pool pool = {.count = 10};
     int64_t on[2] = {0};
-    bool good = TAP_CHECK(hydra_place_synthetic("2*[pu:2]", 10, pool.places) == HYDRA_SUCCESS, "%s", hydra_error_detail());
+    bool good =
+        TAP_CHECK(hydra_place_synthetic("2*[pu:2]", 10, pool.places) == HYDRA_SUCCESS, "%s", hydra_error_detail());
 
     for (int i = 0; good && i < 10; i++)
         on[pool.places[i].node]++;
