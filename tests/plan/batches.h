@@ -89,6 +89,23 @@ __attribute__((unused)) static struct test_batch make_batch(uint64_t seed, int64
     return batch;
 }
 
+/* A cost model like the testbed's (doc/design.md): nodes of 8, 35% of the all-to-all exposed. */
+__attribute__((unused)) static Hydra_Cost testbed_cost(void)
+{
+    Hydra_Cost cost = HYDRA_COST_INIT;
+
+    cost.phi = 41e-6;
+    cost.theta = 41e-6 / 24000;
+    cost.fixed = 10e-3;
+    cost.node_slots = 8;
+    cost.intra_bandwidth = 330e9;
+    cost.inter_bandwidth = 42e9;
+    cost.a2a_bytes_per_token = 1e6;
+    cost.ring_bytes_per_token = 6e4;
+    cost.a2a_exposed = 0.35;
+    return cost;
+}
+
 __attribute__((unused)) static void free_batch(struct test_batch *batch)
 {
     free(batch->lengths);

@@ -5,17 +5,8 @@
 
 int main(void)
 {
-    Hydra_Cost cost = HYDRA_COST_INIT;
+    Hydra_Cost cost = testbed_cost();
 
-    cost.phi = 41e-6;
-    cost.theta = 41e-6 / 24000;
-    cost.fixed = 10e-3;
-    cost.node_slots = 8;
-    cost.intra_bandwidth = 330e9;
-    cost.inter_bandwidth = 42e9;
-    cost.a2a_bytes_per_token = 1e6;
-    cost.ring_bytes_per_token = 6e4;
-    cost.a2a_exposed = 0.35;
     for (uint64_t seed = 1; seed <= 60; seed++) {
         struct test_batch t = make_batch(seed, 128, 400);
 

@@ -6,22 +6,6 @@
 #include "tests/plan/batches.h"
 #include "tests/tap.h"
 
-static Hydra_Cost some_cost(void)
-{
-    Hydra_Cost cost = HYDRA_COST_INIT;
-
-    cost.phi = 41e-6;
-    cost.theta = 41e-6 / 24000;
-    cost.fixed = 10e-3;
-    cost.node_slots = 8;
-    cost.intra_bandwidth = 330e9;
-    cost.inter_bandwidth = 42e9;
-    cost.a2a_bytes_per_token = 1e6;
-    cost.ring_bytes_per_token = 6e4;
-    cost.a2a_exposed = 0.35;
-    return cost;
-}
-
 /* NULL when the policy says that it cannot plan this pool, which is allowed; any other failure is not. */
 static Hydra_Schedule plan(const struct test_batch *t, int policy, bool *good)
 {
@@ -43,10 +27,10 @@ static Hydra_Schedule plan(const struct test_batch *t, int policy, bool *good)
 /* The schedule's maker checks each plan: documents once, budget, alignment, overlap, degrees. */
 static void every_policy_plans_hostile_batches(void)
 {
-    Hydra_Cost cost = some_cost();
+    Hydra_Cost cost = testbed_cost();
     bool good = true;
 
-    for (uint64_t seed = 1; good && seed <= 250; seed++) {
+    for (uint64_t seed = 1; good && seed <= 150; seed++) {
         struct test_batch t = make_batch(seed, 80, 150);
 
         t.options.cost = seed % 3 == 0 ? NULL : &cost;
@@ -68,7 +52,7 @@ static void every_policy_plans_hostile_batches(void)
 
 static void auto_is_never_later_than_the_best_of_the_others(void)
 {
-    Hydra_Cost cost = some_cost();
+    Hydra_Cost cost = testbed_cost();
     bool good = true;
 
     for (uint64_t seed = 1; good && seed <= 80; seed++) {
@@ -187,7 +171,7 @@ static bool microbatches_are_optimal(const struct hydra_schedule *s, const struc
 
 static void flexsp_is_optimal_on_small_batches(void)
 {
-    Hydra_Cost model = some_cost();
+    Hydra_Cost model = testbed_cost();
     bool good = true;
 
     for (uint64_t seed = 0; good && seed < 60; seed++) {

@@ -3,3 +3,5 @@ TESTS += tests/tools/plan.sh
 dist_check_SCRIPTS += tests/tools/plan.sh
 TESTS += tests/tools/info.sh
 dist_check_SCRIPTS += tests/tools/info.sh
+TESTS += tests/tools/quality.sh
+EXTRA_DIST += tests/tools/quality.sh
