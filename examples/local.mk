@@ -32,6 +32,7 @@ installcheck-local:
 	rm -rf examples-installed && mkdir examples-installed && cp "$(DESTDIR)$(examplesdir)"/* examples-installed
 	PKG_CONFIG_PATH="$(DESTDIR)$(pkgconfigdir)$${PKG_CONFIG_PATH:+:$$PKG_CONFIG_PATH}"; export PKG_CONFIG_PATH; \
 	LD_LIBRARY_PATH="$(DESTDIR)$(libdir)$${LD_LIBRARY_PATH:+:$$LD_LIBRARY_PATH}"; export LD_LIBRARY_PATH; \
-	cd examples-installed && $(MAKE) check
+	test -e "$(DESTDIR)$(libdir)/libhydra-dcp.a" && test ! -e "$(DESTDIR)$(libdir)/libhydra-dcp.so" && flags=--static || flags=; \
+	cd examples-installed && $(MAKE) check PKG_CONFIG_FLAGS=$$flags
 	"$(DESTDIR)$(bindir)/`echo hydra-dcp | sed '$(transform)'`" --version
 	rm -rf examples-installed

@@ -1,7 +1,6 @@
 # HYDRA_PKG(NAME, MODULE, REQUIRED, WHY): --with-NAME[=DIR|yes|no] through pkg-config.
-# Sets have_NAME, substitutes NAME_CFLAGS/NAME_LIBS, defines HYDRA_HAVE_NAME, adds to HYDRA_PC_REQUIRES what a static
-# link needs (not for modules that only the command uses: REQUIRED is then "tool"). An explicit request that fails is
-# fatal, and with DIR only what stands there counts.
+# Sets have_NAME, substitutes NAME_CFLAGS/NAME_LIBS, defines HYDRA_HAVE_NAME. REQUIRED is required, optional, or tool for
+# what only the command uses. An explicit request that fails is fatal, and with DIR only what stands there counts.
 AC_DEFUN([HYDRA_PKG], [
   AC_REQUIRE([PKG_PROG_PKG_CONFIG])
   m4_pushdef([hydra_var], [m4_translit([[$1]], [a-z-], [A-Z_])])
@@ -30,13 +29,10 @@ AC_DEFUN([HYDRA_PKG], [
     [AC_MSG_ERROR([$2 is required ($4), but $hydra_why: install it or point --with-$1 at it])])
   AS_IF([test "$have_$1" = yes],
     [AC_DEFINE([HYDRA_HAVE_]hydra_var, [1], [Define to 1 when $1 is used])
-     AS_IF([test "$3" != tool],
-       [HYDRA_PC_REQUIRES="${HYDRA_PC_REQUIRES:+$HYDRA_PC_REQUIRES, }m4_bpatsubst([$2], [ .*])"])
      HYDRA_SUMMARY_ADD([$1], [yes, ${hydra_version:-version unknown} ($4)])],
     [test "$with_$1" = no], [HYDRA_SUMMARY_ADD([$1], [no, as --without-$1 asks ($4)])],
     [HYDRA_SUMMARY_ADD([$1], [no: $hydra_why ($4)])])
   AM_CONDITIONAL([HAVE_]hydra_var, [test "$have_$1" = yes])
-  AC_SUBST([HYDRA_PC_REQUIRES])
   m4_popdef([hydra_var])
 ])
 
