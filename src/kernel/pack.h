@@ -22,7 +22,7 @@ INLINE vec load_f16(const uint16_t *p)
 #elif KERNEL_VECTOR_BYTES == 32
     return (vec)_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)p));
 #else
-    vec x;
+    vec x = {0};
 
     UNROLL for (int i = 0; i < LANES; i++) x[i] = hydra_float_of_f16(p[i]);
     return x;
