@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-#include "attn/keep.h"
 #include "base/bits.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "comm/keep.h"
 
 /* Hands out pieces of a block; with base NULL it only counts. */
 struct arena {

@@ -7,7 +7,6 @@ libhydra_attn_la_SOURCES = \
 	src/attn/exchange.c src/attn/exchange.h \
 	src/attn/forward.c \
 	src/attn/heads.h \
-	src/attn/keep.c src/attn/keep.h \
 	src/attn/layout.c src/attn/layout.h \
 	src/attn/move.c src/attn/move.h \
 	src/attn/ring.c \

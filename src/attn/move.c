@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-#include "attn/keep.h"
 #include "base/bits.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "comm/keep.h"
 #include "plan/shard.h"
 
 /* Rows of the loading side, packed into or unpacked from one message. */

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/parse.h"
 #include "comm/agree.h"
+#include "comm/keep.h"
 #include "net/transports.h"
 
 /* One delayed message: the time it may be seen travels before it, with the same tag. */
@@ -28,8 +29,6 @@ struct delay_net {
     double free_at; /* s: when the card has sent everything */
     struct node *free;
 };
-
-static struct node *abandoned; /* of messages that failed */
 
 static int probe(int size, enum hydra_net_use use, char *why, size_t len)
 {
@@ -164,9 +163,8 @@ static int test(struct hydra_net *net, struct hydra_net_request *request)
     if (status == HYDRA_SUCCESS) {
         node->next = delay->free;
         delay->free = node;
-    } else { /* the transport may still write into it: kept until exit, where leak checkers find it */
-        node->next = abandoned;
-        abandoned = node;
+    } else {
+        hydra_release(node, NULL); /* the transport may still write into it */
     }
     return status;
 }

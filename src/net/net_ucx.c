@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "comm/agree.h"
+#include "comm/keep.h"
 #include "net/transports.h"
 
 enum { TAG_BITS = 16 };
@@ -363,8 +364,10 @@ static void destroy(struct hydra_net **net)
     }
     if (old->worker != NULL)
         hydra_progress_remove(&old->driver);
-    if (broken)
-        return; /* unfinished messages still use the worker and its tables */
+    if (broken) {
+        hydra_release(old, NULL); /* unfinished messages still use the worker and its tables */
+        return;
+    }
     if (old->address != NULL)
         ucp_worker_release_address(old->worker, old->address);
     if (old->worker != NULL)

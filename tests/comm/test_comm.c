@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "comm/agree.h"
+#include "comm/keep.h"
 #include "comm/pool.h"
 #include "comm/wait.h"
 #include "net/net.h"
@@ -149,6 +150,8 @@ static bool a_receive_ends(const char *transport)
     pool->broken = true;
     MPI_Barrier(MPI_COMM_WORLD);
     hydra_net_destroy(&net);
+    hydra_release(request, pool);
+    hydra_release(buffer, pool);
     hydra_pool_free(&pool);
     return good;
 }
@@ -180,6 +183,8 @@ static bool the_alarm_is_heard(void)
     good &= TAP_CHECK(hydra_pool_check(pool) == HYDRA_ERR_STATE, "a broken pool goes on");
     MPI_Barrier(MPI_COMM_WORLD);
     hydra_net_destroy(&net);
+    hydra_release(request, pool);
+    hydra_release(buffer, pool);
     hydra_pool_free(&pool);
     return good;
 }

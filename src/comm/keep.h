@@ -1,6 +1,6 @@
 /* keep.h: memory under unfinished messages: a transport may still write into it, so it outlives its owner. */
-#ifndef HYDRA_ATTN_KEEP_H
-#define HYDRA_ATTN_KEEP_H
+#ifndef HYDRA_COMM_KEEP_H
+#define HYDRA_COMM_KEEP_H
 
 #include "comm/pool.h"
 

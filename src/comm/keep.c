@@ -1,5 +1,5 @@
 /* keep.c: memory that is kept until exit because a message may still be under way. */
-#include "attn/keep.h"
+#include "comm/keep.h"
 
 #include <pthread.h>
 
