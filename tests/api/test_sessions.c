@@ -38,6 +38,13 @@ int main(void)
         return tap_done();
     return !all;
 #else
+    int rank;
+
+    MPI_Init(NULL, NULL);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Finalize();
+    if (rank > 0)
+        return 0;
     tap_skip("a context on a session's communicator", "sessions came with MPI 4");
     return tap_done();
 #endif
