@@ -70,7 +70,8 @@ static bool attention_sees(const struct attention_case *c, int document, int64_t
         for (int64_t j = 0; j < n; j++)                                                                                \
             if (p[j] != 0)                                                                                             \
                 NAME##_axpy(out, p[j] = p[j] / l, t->v + ((first + j) * c->kv_heads + kv) * dv, dv);                   \
-        for (int e = 0; e < dv; e++) {                                                                                 \
+        /* Backwards: in the order of dP, one key would cancel to the last bit, which no real computation does. */     \
+        for (int e = dv - 1; e >= 0; e--) {                                                                            \
             out[e] = round_to(out[e]);                                                                                 \
             delta += dout[e] * out[e];                                                                                 \
         }                                                                                                              \

@@ -362,6 +362,7 @@ static void run(const struct problem *p, const struct hydra_kernel_ops *ops, boo
                         hydra_calloc(PROBLEM_DOCS * p->key_cuts, sizeof *plan.key_runs),
                         {0}};
     int64_t all_rows = first_row(p, c->ndocs), polled = 0;
+    bool whole;
     size_t bytes = ops->workspace_bytes(&shape, p->rows, p->threads, true);
     size_t forward_bytes = ops->workspace_bytes(&shape, p->rows, p->threads, false);
     void *workspace = hydra_alloc((int64_t)(bytes > forward_bytes ? bytes : forward_bytes), 1);
@@ -407,8 +408,12 @@ static void run(const struct problem *p, const struct hydra_kernel_ops *ops, boo
     }
     TAP_CHECK(p->rows == 0 || polled > 0, "%s: the hook was never called", problem_text(p));
     r->largest = p->want.largest;
-    if (!buffer_take(p, &out, r->out) | !buffer_take(p, &lse, r->lse) | !buffer_take(p, &dq, r->dq) |
-        !buffer_take(p, &dk, r->dk) | !buffer_take(p, &dv, r->dv))
+    whole = buffer_take(p, &out, r->out);
+    whole &= buffer_take(p, &lse, r->lse);
+    whole &= buffer_take(p, &dq, r->dq);
+    whole &= buffer_take(p, &dk, r->dk);
+    whole &= buffer_take(p, &dv, r->dv);
+    if (!whole)
         r->largest = -1; /* problem_check fails */
     hydra_free(q.block);
     hydra_free(k.block);
@@ -491,13 +496,14 @@ bool problem_check(const struct problem *p, const char *kernel, const struct res
 {
     const struct attention_case *c = &p->c;
     int64_t rh = p->rows * c->heads, rg = p->rows * c->kv_heads;
+    bool good = TAP_CHECK(got->largest >= 0, "%s wrote beside its outputs", kernel);
 
-    return TAP_CHECK(got->largest >= 0, "%s wrote beside its outputs", kernel) &
-           near(p, kernel, "out", 2, rh * c->value_dim, p->want.out, p->plain.out, got->out, 0) &
-           near(p, kernel, "lse", 2, rh, p->want.lse, p->plain.lse, got->lse, 0) &
-           near(p, kernel, "dq", 3, rh * c->head_dim, p->want.dq, p->plain.dq, got->dq, p->want.largest_term) &
-           near(p, kernel, "dk", 3, rg * c->head_dim, p->want.dk, p->plain.dk, got->dk, p->want.largest_term) &
-           near(p, kernel, "dv", 3, rg * c->value_dim, p->want.dv, p->plain.dv, got->dv, 0);
+    good &= near(p, kernel, "out", 2, rh * c->value_dim, p->want.out, p->plain.out, got->out, 0);
+    good &= near(p, kernel, "lse", 2, rh, p->want.lse, p->plain.lse, got->lse, 0);
+    good &= near(p, kernel, "dq", 3, rh * c->head_dim, p->want.dq, p->plain.dq, got->dq, p->want.largest_term);
+    good &= near(p, kernel, "dk", 3, rg * c->head_dim, p->want.dk, p->plain.dk, got->dk, p->want.largest_term);
+    good &= near(p, kernel, "dv", 3, rg * c->value_dim, p->want.dv, p->plain.dv, got->dv, 0);
+    return good;
 }
 
 const char *problem_text(const struct problem *p)
