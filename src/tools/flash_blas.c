@@ -11,10 +11,6 @@
 
 #include "base/bits.h"
 
-#ifdef __clang__
-#pragma clang diagnostic ignored "-Wpass-failed" /* a loop that it leaves scalar is no mistake of ours */
-#endif
-
 #ifdef HYDRA_HAVE_OPENBLAS
 enum { QUERIES = 192, KEYS = 256, ROW_MAJOR = 101, PLAIN = 111, TRANSPOSED = 112 };
 
