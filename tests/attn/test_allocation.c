@@ -134,8 +134,14 @@ int main(int argc, char **argv)
 #if CAN_INTERPOSE
     long before = all;
     void *volatile block = malloc(8); /* or the interposing itself would not be tested */
+    const char *wrapper = getenv("HYDRA_TEST_WRAPPER");
 
     free(block);
+    if (wrapper != NULL && strstr(wrapper, "valgrind") != NULL) { /* which puts its own malloc before ours */
+        if (harness_rank == 0)
+            tap_skip("forward and backward allocate nothing after the first call", "valgrind replaces malloc");
+        return harness_end();
+    }
     report(all > before, "allocations of this program are seen");
     no_allocation(PLAIN, "forward and backward allocate nothing after the first call");
     no_allocation(SPLIT, "the split form allocates nothing after the first call");
