@@ -28,6 +28,12 @@ int hydra_api_leave(Hydra_Context context, int status)
     return status == HYDRA_SUCCESS ? HYDRA_SUCCESS : hydra_pool_fail(context->pool, status);
 }
 
+int hydra_attn_open(Hydra_Attn attn)
+{
+    hydra_error_clear();
+    return attn == NULL ? hydra_error(HYDRA_ERR_ARG, "attn is HYDRA_ATTN_NULL") : hydra_context_enter(attn->context);
+}
+
 int hydra_attn_enter(Hydra_Attn attn, Hydra_Schedule schedule, int64_t m, const struct hydra_use *use)
 {
     int status = HYDRA_SUCCESS;
@@ -70,6 +76,19 @@ int hydra_attn_apart(Hydra_Attn attn, int out_part, const void *out, int in_part
     if (out == NULL || in == NULL || a + extent(attn, out_part) <= b || b + extent(attn, in_part) <= a)
         return HYDRA_SUCCESS;
     return hydra_error(HYDRA_ERR_ARG, "%s overlap", names);
+}
+
+int hydra_attn_check_out(Hydra_Attn attn, const void *out, const void *q, const void *k, const void *v)
+{
+    int status = HYDRA_SUCCESS;
+
+    HYDRA_TRY(hydra_attn_need(attn, out, "out"));
+    HYDRA_TRY(hydra_attn_apart(attn, HYDRA_PART_OUT, out, HYDRA_PART_Q, q, "out and q"));
+    HYDRA_TRY(hydra_attn_apart(attn, HYDRA_PART_OUT, out, HYDRA_PART_K, k, "out and k"));
+    HYDRA_TRY(hydra_attn_apart(attn, HYDRA_PART_OUT, out, HYDRA_PART_V, v, "out and v"));
+
+fail:
+    return status;
 }
 
 /* One tensor's strides: 0 is packed row-major. */
@@ -189,20 +208,14 @@ int Hydra_Attn_forward(Hydra_Attn attn, Hydra_Schedule schedule, int64_t m, cons
     struct hydra_kept *kept = NULL;
     int status = HYDRA_SUCCESS;
 
-    hydra_error_clear();
-    if (attn == NULL)
-        return hydra_error(HYDRA_ERR_ARG, "attn is HYDRA_ATTN_NULL");
-    if ((status = hydra_context_enter(attn->context)) != HYDRA_SUCCESS)
+    if ((status = hydra_attn_open(attn)) != HYDRA_SUCCESS)
         return status;
     HYDRA_TRY(hydra_attn_enter(attn, schedule, m, &use));
     HYDRA_TRY(hydra_saved_begin(saved, attn, &kept));
     HYDRA_TRY(hydra_attn_need(attn, q, "q"));
     HYDRA_TRY(hydra_attn_need(attn, k, "k"));
     HYDRA_TRY(hydra_attn_need(attn, v, "v"));
-    HYDRA_TRY(hydra_attn_need(attn, out, "out"));
-    HYDRA_TRY(hydra_attn_apart(attn, HYDRA_PART_OUT, out, HYDRA_PART_Q, q, "out and q"));
-    HYDRA_TRY(hydra_attn_apart(attn, HYDRA_PART_OUT, out, HYDRA_PART_K, k, "out and k"));
-    HYDRA_TRY(hydra_attn_apart(attn, HYDRA_PART_OUT, out, HYDRA_PART_V, v, "out and v"));
+    HYDRA_TRY(hydra_attn_check_out(attn, out, q, k, v));
     HYDRA_TRY(hydra_forward_run(attn->engine, q, k, v, out, lse, kept));
     hydra_saved_filled(kept, schedule, m);
 
@@ -220,10 +233,7 @@ int Hydra_Attn_backward(Hydra_Attn attn, Hydra_Schedule schedule, int64_t m, con
     struct hydra_use use = {.backward = true, .saved = saved != NULL, .lse = true};
     int status = HYDRA_SUCCESS;
 
-    hydra_error_clear();
-    if (attn == NULL)
-        return hydra_error(HYDRA_ERR_ARG, "attn is HYDRA_ATTN_NULL");
-    if ((status = hydra_context_enter(attn->context)) != HYDRA_SUCCESS)
+    if ((status = hydra_attn_open(attn)) != HYDRA_SUCCESS)
         return status;
     HYDRA_TRY(hydra_attn_enter(attn, schedule, m, &use));
     if (saved != NULL)

@@ -36,6 +36,9 @@ int hydra_api_enter(Hydra_Context context, Hydra_Schedule schedule, int64_t m);
 /* End of a collective call: an error breaks the context and tells the other ranks. */
 int hydra_api_leave(Hydra_Context context, int status);
 
+/* First of every call on a layer: refuses a null handle and a broken context, before anything is collective. */
+int hydra_attn_open(Hydra_Attn attn);
+
 /* Entry of a collective call on an attention layer, then hydra_engine_begin. */
 int hydra_attn_enter(Hydra_Attn attn, Hydra_Schedule schedule, int64_t m, const struct hydra_use *use);
 
@@ -44,6 +47,9 @@ int hydra_attn_need(Hydra_Attn attn, const void *buffer, const char *name);
 
 /* HYDRA_ERR_ARG when output and input overlap. parts: HYDRA_PART_*, whose strides and types they have. */
 int hydra_attn_apart(Hydra_Attn attn, int out_part, const void *out, int in_part, const void *in, const char *names);
+
+/* Forward's output: there when this rank has rows, and apart from all inputs. */
+int hydra_attn_check_out(Hydra_Attn attn, const void *out, const void *q, const void *k, const void *v);
 
 /* After hydra_attn_enter: make room in a saved object that a forward will fill, or set kept to NULL when saved is null. */
 int hydra_saved_begin(Hydra_Saved saved, Hydra_Attn attn, struct hydra_kept **kept);

@@ -16,10 +16,7 @@ int Hydra_Attn_start(Hydra_Attn attn, Hydra_Schedule schedule, int64_t m, Hydra_
     struct hydra_use use = {.split = true, .lse = true};
     int status = HYDRA_SUCCESS;
 
-    hydra_error_clear();
-    if (attn == NULL)
-        return hydra_error(HYDRA_ERR_ARG, "attn is HYDRA_ATTN_NULL");
-    if ((status = hydra_context_enter(attn->context)) != HYDRA_SUCCESS)
+    if ((status = hydra_attn_open(attn)) != HYDRA_SUCCESS)
         return status;
     HYDRA_REQUIRE(op != NULL, HYDRA_ERR_ARG, "op is NULL");
     HYDRA_TRY(hydra_attn_enter(attn, schedule, m, &use));
@@ -74,10 +71,7 @@ int Hydra_Attn_wait(Hydra_Op *op, void *out, void *lse, Hydra_Saved saved)
         return status;
     for (int which = 0; which < HYDRA_SPLIT_TENSORS; which++)
         HYDRA_REQUIRE(o->put[which], HYDRA_ERR_STATE, "%s was not put", name_of[which]);
-    HYDRA_TRY(hydra_attn_need(attn, out, "out"));
-    HYDRA_TRY(hydra_attn_apart(attn, HYDRA_PART_OUT, out, HYDRA_PART_Q, o->data[HYDRA_Q], "out and q"));
-    HYDRA_TRY(hydra_attn_apart(attn, HYDRA_PART_OUT, out, HYDRA_PART_K, o->data[HYDRA_K], "out and k"));
-    HYDRA_TRY(hydra_attn_apart(attn, HYDRA_PART_OUT, out, HYDRA_PART_V, o->data[HYDRA_V], "out and v"));
+    HYDRA_TRY(hydra_attn_check_out(attn, out, o->data[HYDRA_Q], o->data[HYDRA_K], o->data[HYDRA_V]));
     HYDRA_TRY(hydra_saved_begin(saved, attn, &kept));
     HYDRA_TRY(hydra_forward_finish(attn->engine, out, lse, kept));
     hydra_saved_filled(kept, o->schedule, o->microbatch);

@@ -5,19 +5,10 @@
 #include <string.h>
 
 #include "hydra.h"
-#include "tests/tap.h"
+#include "tests/mpi_tap.h"
 
 static Hydra_Context context;
 static int rank, size;
-
-static void report(bool good, const char *sentence)
-{
-    int all = good;
-
-    MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-    if (rank == 0)
-        tap_result(all != 0, sentence);
-}
 
 /* Rank r loads r + 1 documents of lengths 10 (r + 1) + i. */
 static int64_t my_lengths(int r, int64_t *lengths)
@@ -75,7 +66,8 @@ static void plans_as_one_process_would(void)
            Hydra_Schedule_hash(ours, &hash) == HYDRA_SUCCESS;
     MPI_Allreduce(&hash, &least, 1, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD);
     MPI_Allreduce(&hash, &greatest, 1, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
-    report(good && least == greatest, "ranks that loaded different documents get the plan that one process makes, with one hash");
+    mpi_tap_result(good && least == greatest,
+                   "ranks that loaded different documents get the plan that one process makes, with one hash");
     Hydra_Schedule_free(&ours);
     Hydra_Schedule_free(&serial);
 }
@@ -95,7 +87,7 @@ static void expect(int status, Hydra_Schedule *schedule, int wanted_there, int w
                      Hydra_Error_string(status), detail, Hydra_Error_string(wanted));
     good &= Hydra_Plan(context, n, mine, &options, &next) == HYDRA_SUCCESS;
     Hydra_Schedule_free(&next);
-    report(good, sentence);
+    mpi_tap_result(good, sentence);
 }
 
 static void disagreements(void)
@@ -148,7 +140,7 @@ static void pairs_travel(void)
     good = good && TAP_CHECK(stats.load_mean * (double)(stats.microbatches * size) > 399.0 + 2 * (size - 1) &&
                                  stats.load_mean * (double)(stats.microbatches * size) < 401.0 + 2 * (size - 1),
                              "the mean load is %g", stats.load_mean);
-    report(good, "pairs given by each rank weigh its own documents");
+    mpi_tap_result(good, "pairs given by each rank weigh its own documents");
     Hydra_Schedule_free(&schedule);
 }
 
@@ -167,10 +159,11 @@ static void schedules_travel(void)
     good = good && Hydra_Schedule_hash(schedule, &hash) == HYDRA_SUCCESS;
     roots = hash;
     MPI_Bcast(&roots, 1, MPI_UINT64_T, root, MPI_COMM_WORLD);
-    report(good && hash == roots, "a broadcast schedule has the root's hash");
+    mpi_tap_result(good && hash == roots, "a broadcast schedule has the root's hash");
     Hydra_Schedule_free(&schedule);
-    report(Hydra_Schedule_bcast(&schedule, root, MPI_COMM_WORLD) != HYDRA_SUCCESS && schedule == HYDRA_SCHEDULE_NULL,
-           "broadcasting a null schedule is an error everywhere");
+    mpi_tap_result(Hydra_Schedule_bcast(&schedule, root, MPI_COMM_WORLD) != HYDRA_SUCCESS &&
+                       schedule == HYDRA_SCHEDULE_NULL,
+                   "broadcasting a null schedule is an error everywhere");
 }
 
 /* MPIs have some two thousand communicators: one a cycle would run out. */
@@ -188,16 +181,14 @@ static void five_thousand_plans(void)
         good = good && Hydra_Group_comm(context, schedule, 0, &comm) == HYDRA_SUCCESS;
         Hydra_Schedule_free(&schedule);
     }
-    report(good, "five thousand plans and their groups use up no communicators (MPICH#1768)");
+    mpi_tap_result(good, "five thousand plans and their groups use up no communicators (MPICH#1768)");
 }
 
 int main(int argc, char **argv)
 {
-    int provided;
-
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    mpi_tap_begin(&argc, &argv);
+    rank = mpi_tap_rank;
+    size = mpi_tap_size;
     if (Hydra_Init(MPI_COMM_WORLD, NULL, &context) != HYDRA_SUCCESS)
         MPI_Abort(MPI_COMM_WORLD, 1);
     plans_as_one_process_would();
@@ -207,6 +198,5 @@ int main(int argc, char **argv)
     if (size <= 2)
         five_thousand_plans();
     Hydra_Finalize(&context);
-    MPI_Finalize();
-    return rank == 0 ? tap_done() : 0;
+    return mpi_tap_done();
 }

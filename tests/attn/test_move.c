@@ -6,7 +6,7 @@
 
 #include "base/random.h"
 #include "hydra.h"
-#include "tests/tap.h"
+#include "tests/mpi_tap.h"
 
 enum { POISON = 0xA5 };
 
@@ -17,21 +17,6 @@ static int rank, size;
 static unsigned char payload(int64_t global, size_t b)
 {
     return (unsigned char)(((uint64_t)global * 2654435761u + b * 40503u) >> 7);
-}
-
-static bool agreed(bool good)
-{
-    int all = good;
-
-    MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-    return all != 0;
-}
-
-static void report(bool good, const char *sentence)
-{
-    good = agreed(good);
-    if (rank == 0)
-        tap_result(good, sentence);
 }
 
 struct batch {
@@ -133,7 +118,7 @@ static void identity(void)
             good &= there_and_back(&batch, sizes[i]);
         Hydra_Schedule_free(&batch.schedule);
     }
-    report(good, "collect undoes dispatch for payloads of 1, 3, 13 and 64 bytes, and shards are as their views say");
+    mpi_tap_result(good, "collect undoes dispatch for payloads of 1, 3, 13 and 64 bytes, and shards are as their views say");
 }
 
 /* Collect of one microbatch leaves the documents of the others alone. */
@@ -160,7 +145,7 @@ static void only_its_documents(void)
     MPI_Allreduce(MPI_IN_PLACE, &touched, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
     good &= TAP_CHECK(touched >= held && touched < held + held / 100 + 30, "%ld tokens came back, %ld were held", (long)touched,
                       (long)held);
-    report(good, "collect of one microbatch leaves the documents of the others alone");
+    mpi_tap_result(good, "collect of one microbatch leaves the documents of the others alone");
     free(from);
     free(back);
     free(shard);
@@ -190,7 +175,7 @@ static void several_under_way(void)
         free(shards[m]);
         Hydra_Microbatch_free(&views[m]);
     }
-    report(good, "dispatches of several microbatches under way at once do not mix");
+    mpi_tap_result(good, "dispatches of several microbatches under way at once do not mix");
     free(from);
     Hydra_Schedule_free(&batch.schedule);
 }
@@ -222,7 +207,7 @@ static void dispatch_moves_while_a_ring_waits(void)
         good &= Hydra_Attn_forward(attn, schedule, 0, q, q, q, out, NULL, HYDRA_SAVED_NULL) == HYDRA_SUCCESS;
     if (good && rank == 0)
         good &= Hydra_Op_wait(&op) == HYDRA_SUCCESS;
-    report(good, "a 4 MB dispatch moves while its owner waits in the ring");
+    mpi_tap_result(good, "a 4 MB dispatch moves while its owner waits in the ring");
     free(from);
     free(to);
     free(q);
@@ -233,11 +218,9 @@ static void dispatch_moves_while_a_ring_waits(void)
 
 int main(int argc, char **argv)
 {
-    int provided;
-
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    mpi_tap_begin(&argc, &argv);
+    rank = mpi_tap_rank;
+    size = mpi_tap_size;
     if (Hydra_Init(MPI_COMM_WORLD, NULL, &context) != HYDRA_SUCCESS)
         MPI_Abort(MPI_COMM_WORLD, 1);
     identity();
@@ -245,6 +228,5 @@ int main(int argc, char **argv)
     several_under_way();
     dispatch_moves_while_a_ring_waits();
     Hydra_Finalize(&context);
-    MPI_Finalize();
-    return rank == 0 ? tap_done() : 0;
+    return mpi_tap_done();
 }
