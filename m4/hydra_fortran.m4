@@ -18,10 +18,11 @@ AC_DEFUN([HYDRA_PROG_FC], [
 # Call it after AC_PROG_FC and before LT_INIT.
 AC_DEFUN([HYDRA_CHECK_FORTRAN], [
   have_fortran=no
-  # AC_FC_MODULE_FLAG loses its folder when the compiler compiles nothing, so that is asked first.
+  # AC_FC_MODULE_FLAG loses its folder when the compiler compiles nothing, so that is asked first; in fixed form, as no
+  # suffix was chosen yet.
   AS_IF([test -n "$FC" && test "$FC" != no], [
     AC_LANG_PUSH([Fortran])
-    AC_COMPILE_IFELSE([AC_LANG_SOURCE([[end program]])], [], [hydra_fortran_why="$FC compiles nothing"; FC=no])
+    AC_COMPILE_IFELSE([AC_LANG_PROGRAM], [], [hydra_fortran_why="$FC compiles nothing"; FC=no])
     AC_LANG_POP([Fortran])
   ])
   AS_IF([test -n "$FC" && test "$FC" != no], [

@@ -34,6 +34,10 @@ refuse "--without-hwloc is fatal" "--without-hwloc was given" fresh --without-hw
 refuse "a machine without pkg-config is told so" "pkg-config itself is missing" fresh PKG_CONFIG=no
 refuse "a compiler without MPI is refused" "set MPICC=wrapper or --with-mpi=DIR" fresh CC=gcc
 refuse "--with-mpi=DIR wants a wrapper in DIR" "/nonexistent/bin holds no mpicc" fresh --with-mpi=/nonexistent
+if command -v gfortran >/dev/null; then
+    expect "a machine with a Fortran compiler configures" fresh
+    expect "and builds the module" says "Fortran *: yes"
+fi
 expect "a machine without a Fortran compiler configures" fresh FC=/nonexistent
 expect "and the summary says why there is no module" says "Fortran *: no: "
 refuse "--enable-fortran is fatal there" "--enable-fortran was given" fresh --enable-fortran FC=/nonexistent
