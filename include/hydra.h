@@ -13,6 +13,11 @@
 
 #include "hydra_plan.h"
 
+/* Two MPI libraries in one program crash. pkg-config --cflags says which one the library was built with. */
+#if defined(HYDRA_DCP_OPEN_MPI) && HYDRA_DCP_OPEN_MPI != defined(OPEN_MPI)
+#error "hydra-dcp was built with another MPI library: compile with $(pkg-config --variable=mpicc hydra-dcp)"
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -27,6 +27,8 @@ AC_DEFUN([HYDRA_CHECK_MPI], [
   AC_CHECK_DECL([MPICH_VERSION], [hydra_mpi_flavour=MPICH],
     [AC_CHECK_DECL([OMPI_MAJOR_VERSION], [hydra_mpi_flavour="Open MPI"], [hydra_mpi_flavour=other], [[#include <mpi.h>]])],
     [[#include <mpi.h>]])
+  AS_IF([test "$hydra_mpi_flavour" = "Open MPI"], [HYDRA_DCP_OPEN_MPI=1], [HYDRA_DCP_OPEN_MPI=0])
+  AC_SUBST([HYDRA_DCP_OPEN_MPI]) # for pkg-config: hydra.h compares it with the MPI library it is compiled with
   AC_ARG_VAR([MPIEXEC], [MPI launcher used by the tests])
   AS_IF([test -z "$MPIEXEC"], [
     hydra_cc_program=`set -- $CC; command -v $[]1`

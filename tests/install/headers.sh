@@ -42,6 +42,16 @@ for cxx in g++ clang++; do
     result $? "hydra.h is self-contained in C++17 with $cxx"
 done
 
+if command -v gcc >/dev/null; then
+    built=0
+    printf '#include <mpi.h>\n#ifndef OPEN_MPI\n#error none\n#endif\n' | gcc $mpi_include -x c -fsyntax-only - 2>/dev/null && built=1
+    compile gcc c "$mpi_include -DHYDRA_DCP_OPEN_MPI=$built" hydra.h "$all"
+    result $? "hydra.h accepts the MPI library that pkg-config names"
+    compile gcc c "$mpi_include -DHYDRA_DCP_OPEN_MPI=$((1 - built))" hydra.h "$all"
+    test $? != 0 && grep -q 'another MPI library' "$work/out"
+    result $? "hydra.h refuses another MPI library"
+fi
+
 configured=$(sed -n 's/^AC_INIT(\[hydra-dcp\], \[\([0-9.]*\)\].*/\1/p' "${top_srcdir:-.}/configure.ac")
 declared=$(sed -n 's/^#define HYDRA_VERSION_[A-Z]* *\([0-9]*\)/\1/p' "$include/hydra_plan.h" | paste -sd. -)
 echo "configure.ac says '$configured', hydra_plan.h '$declared'" >"$work/out"
