@@ -1,7 +1,8 @@
 # Examples are built here by `make check` and `make demo`, and installed as sources with a Makefile of their own, which
 # installcheck runs against the installed library.
 examplesdir = $(docdir)/examples
-examples_sources = examples/first.c examples/long_context.c examples/long_context.f90 examples/wikipedia_lengths.txt
+examples_sources = examples/first.c examples/long_context.c examples/long_context.f90 examples/ranges.c \
+	examples/wikipedia_lengths.txt
 dist_examples_DATA = $(examples_sources) examples/Makefile
 
 check_PROGRAMS += examples/first examples/long_context
@@ -28,11 +29,12 @@ CLEANFILES += demo-static.plan demo-memory.plan demo-load.plan demo-shaped.plan 
 .PHONY: demo
 
 # With an installed tree only: pkg-config must find it and nothing of the build tree is seen.
-installcheck-local:
+installcheck-local: tests/json_check$(EXEEXT)
 	rm -rf examples-installed && mkdir examples-installed && cp "$(DESTDIR)$(examplesdir)"/* examples-installed
 	PKG_CONFIG_PATH="$(DESTDIR)$(pkgconfigdir)$${PKG_CONFIG_PATH:+:$$PKG_CONFIG_PATH}"; export PKG_CONFIG_PATH; \
 	LD_LIBRARY_PATH="$(DESTDIR)$(libdir)$${LD_LIBRARY_PATH:+:$$LD_LIBRARY_PATH}"; export LD_LIBRARY_PATH; \
 	test -e "$(DESTDIR)$(libdir)/libhydra-dcp.a" && test ! -e "$(DESTDIR)$(libdir)/libhydra-dcp.so" && flags=--static || flags=; \
 	cd examples-installed && $(MAKE) check PKG_CONFIG_FLAGS=$$flags
+	for trace in examples-installed/*.json; do tests/json_check$(EXEEXT) < $$trace || exit 1; done
 	"$(DESTDIR)$(bindir)/`echo hydra-dcp | sed '$(transform)'`" --version
 	rm -rf examples-installed

@@ -24,6 +24,13 @@ extern "C" {
 #define HYDRA_API
 #endif
 
+/* A function that the application may define; the library looks for it, so -fvisibility=hidden must not hide it. */
+#if defined(__GNUC__)
+#define HYDRA_HOOK __attribute__((visibility("default")))
+#else
+#define HYDRA_HOOK
+#endif
+
 #define HYDRA_VERSION_MAJOR 0
 #define HYDRA_VERSION_MINOR 1
 #define HYDRA_VERSION_PATCH 0
@@ -230,6 +237,19 @@ HYDRA_API int Hydra_Error_detail(char *text, size_t len);
 
 /** Version of the library that is linked, as HYDRA_VERSION_* of its build. */
 HYDRA_API int Hydra_Get_version(int *major, int *minor, int *patch);
+
+/**
+ * Ranges for a profiler: not in the library, but in the application that wants to see them. Whoever defines both, in the
+ * program, in an object linked to it or in a library that is preloaded, is called when a public call or a part of it
+ * begins (push) and ends (pop): always in pairs, nested, on the thread that made the call, on error paths too. Defined by
+ * nobody, they cost two tests of an address. They must not call the library.
+ *
+ * name  [in]  a constant string: its address is the same in every call
+ *
+ * NVTX, ITT and a trace for Perfetto: examples/ranges.c and Hydra_Range_push(3), which lists the names.
+ */
+HYDRA_HOOK void Hydra_Range_push(const char *name);
+HYDRA_HOOK void Hydra_Range_pop(void);
 
 #ifdef __cplusplus
 }

@@ -11,6 +11,7 @@ AM_TESTS_ENVIRONMENT = \
 	top_srcdir='$(top_srcdir)'; export top_srcdir; \
 	top_builddir='$(top_builddir)'; export top_builddir; \
 	MPICC='$(CC)'; export MPICC; \
+	HYDRA_TEST_CFLAGS='$(CFLAGS)'; export HYDRA_TEST_CFLAGS; \
 	FC='$(FC)'; export FC; \
 	MPIEXEC='$(MPIEXEC)'; export MPIEXEC; \
 	MPIEXEC_FLAGS='$(MPIEXEC_FLAGS)'; export MPIEXEC_FLAGS; \

@@ -33,6 +33,8 @@ man_pages = doc/man/hydra-dcp.1 doc/man/hydra-dcp.7 \
 	doc/man/Hydra_Plan_serial.3 \
 	doc/man/Hydra_Policy_from_name.3 \
 	doc/man/Hydra_Policy_name.3 \
+	doc/man/Hydra_Range_pop.3 \
+	doc/man/Hydra_Range_push.3 \
 	doc/man/Hydra_Saved_create.3 \
 	doc/man/Hydra_Saved_free.3 \
 	doc/man/Hydra_Schedule_bcast.3 \
@@ -49,6 +51,7 @@ man_pages = doc/man/hydra-dcp.1 doc/man/hydra-dcp.7 \
 man_sources = $(man_pages:=.md)
 EXTRA_DIST += $(man_sources) doc/man/page.awk
 man_inputs = include/hydra_plan.h include/hydra.h include/hydra_errors.def include/hydra_policies.def src/base/config.def \
+	src/base/ranges.def \
 	src/fortran/hydra_serial.f90 src/fortran/hydra.f90 src/fortran/buffers.f90.in
 
 if INSTALL_MAN

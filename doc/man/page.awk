@@ -4,7 +4,7 @@
 #   @description NAME  the comment above it in the header
 #   @about NAME        the comment above a public struct
 #   @struct NAME       its fields
-#   @errors @policies @environment    the lists
+#   @errors @policies @environment @ranges    the lists
 #   @commands          every command of hydra-dcp from its own --help (-v program=...; prose from hydra-dcp-NAME.md)
 
 function trim(text) { gsub(/^[ \t]+|[ \t]+$/, "", text); return text }
@@ -21,9 +21,9 @@ FILENAME ~ /\.h$/ && in_comment {
     if (end) in_comment = 0
     next
 }
-FILENAME ~ /\.h$/ && /^HYDRA_API/ { prototype = ""; in_prototype = 1 }
+FILENAME ~ /\.h$/ && /^HYDRA_(API|HOOK) / { prototype = ""; in_prototype = 1 }
 FILENAME ~ /\.h$/ && in_prototype {
-    line = $0; sub(/^HYDRA_API /, "", line)
+    line = $0; hook = sub(/^HYDRA_HOOK /, "", line); sub(/^HYDRA_API /, "", line)
     # Continuation lines keep their indentation, less the width of the word HYDRA_API.
     if (prototype != "") sub(/^          /, "", line)
     prototype = prototype "    " line "\n"
@@ -31,6 +31,7 @@ FILENAME ~ /\.h$/ && in_prototype {
         in_prototype = 0
         match(prototype, /Hydra_[A-Za-z_]+\(/)
         name = substr(prototype, RSTART, RLENGTH - 1)
+        if (hook) hooks[name]
         c[name] = prototype; said[name] = comment; header[name] = FILENAME; sub(/.*\//, "", header[name])
     }
     next
@@ -50,6 +51,7 @@ FILENAME ~ /\.h$/ && struct != "" {
 function quoted(line, n,    parts) { split(line, parts, "\""); return parts[2 * n] }
 /^HYDRA_ERROR\(/ { split($0, w, /[(,] */); errors = errors "`HYDRA_" w[2] "` (" w[3] ")\n: " escape(quoted($0, 1)) "\n\n"; next }
 /^HYDRA_POLICY\(/ { split($0, w, /[(,] */); policies = policies "`HYDRA_POLICY_" w[2] "`, **" quoted($0, 1) "**\n: " escape(quoted($0, 2)) "\n\n"; next }
+/^HYDRA_RANGE\(/ { ranges = ranges "`" quoted($0, 1) "`\n: " escape(quoted($0, 2)) "\n\n"; next }
 /^HYDRA_CONFIG\(/ { environment = environment "`" quoted($0, 1) "` (default: " (quoted($0, 2) == "" ? "empty" : "`" quoted($0, 2) "`") ")\n: " escape(quoted($0, 3)) "\n\n"; next }
 
 # --- Fortran: the first line of a procedure, joined, and the declarations of its arguments ---------------------------
@@ -97,13 +99,14 @@ function wrap_rest(line) { return line }
 
 function synopsis(name) {
     print "C:\n\n    #include <" header[name] ">\n\n" c[name]
+    if (name in hooks) return # not the module's, but the program's
     print "Fortran:\n\n    use " (header[name] == "hydra.h" ? "hydra" : "hydra_serial   ! or hydra") "\n\n" f[name]
     if (f[name] ~ /BUFFER/) print "`BUFFER` is `real(c_float)`, `real(c_double)` or `integer(c_int16_t)`; `(..)` is one rank from 1 to 4, the same for all.\n"
     else if (f[name] ~ /\(\.\.\)/) print "`(..)` is one rank from 1 to 4, the same for both.\n"
 }
 
 # Lines "name  [in]  text" become terms; deeper lines continue them; the rest are paragraphs.
-function description(text,    lines, n, i, line, open) {
+function description(text, returns,    lines, n, i, line, open) {
     n = split(text, lines, "\n")
     for (i = 1; i <= n; i++) {
         line = lines[i]
@@ -118,6 +121,7 @@ function description(text,    lines, n, i, line, open) {
         } else if (open && line ~ /^ +[^ ]/) print "  " escape(trim(line))
         else { open = 0; print escape(line) }
     }
+    if (!returns) return
     if (!returned) print "\n# RETURN VALUE\n\nHYDRA\\_SUCCESS or a code of **hydra-dcp**(7)."
     print "\n**Hydra\\_Error\\_detail**(3) tells what exactly went wrong.\n"
 }
@@ -170,11 +174,12 @@ function commands(    help, lines, n, i, inside) {
 }
 
 FILENAME ~ /\.md$/ && /^@synopsis/ { synopsis($2); next }
-FILENAME ~ /\.md$/ && /^@description/ { description(said[$2]); next }
+FILENAME ~ /\.md$/ && /^@description/ { description(said[$2], !($2 in hooks)); next }
 FILENAME ~ /\.md$/ && /^@about/ { print escape(about[$2]); next }
 FILENAME ~ /\.md$/ && /^@struct/ { printf "%s", fields[$2]; next }
 FILENAME ~ /\.md$/ && /^@errors/ { printf "%s", errors; next }
 FILENAME ~ /\.md$/ && /^@policies/ { printf "%s", policies; next }
 FILENAME ~ /\.md$/ && /^@environment/ { printf "%s", environment; next }
+FILENAME ~ /\.md$/ && /^@ranges/ { printf "%s", ranges; next }
 FILENAME ~ /\.md$/ && /^@commands/ { folder = FILENAME; sub(/\/[^\/]*$/, "", folder); commands(); next }
 FILENAME ~ /\.md$/ { print }

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/range.h"
 
 int hydra_api_enter(Hydra_Context context, Hydra_Schedule schedule, int64_t m)
 {
@@ -204,6 +205,7 @@ fail:
 int Hydra_Attn_forward(Hydra_Attn attn, Hydra_Schedule schedule, int64_t m, const void *q, const void *k, const void *v,
                        void *out, void *lse, Hydra_Saved saved)
 {
+    HYDRA_IN_RANGE(ATTN_FORWARD);
     struct hydra_use use = {.saved = saved != NULL, .lse = lse != NULL};
     struct hydra_kept *kept = NULL;
     int status = HYDRA_SUCCESS;
@@ -226,6 +228,7 @@ fail:
 int Hydra_Attn_backward(Hydra_Attn attn, Hydra_Schedule schedule, int64_t m, const void *q, const void *k, const void *v,
                         const void *out, const void *lse, Hydra_Saved saved, const void *dout, void *dq, void *dk, void *dv)
 {
+    HYDRA_IN_RANGE(ATTN_BACKWARD);
     const struct {
         const void *buffer;
         const char *name;

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/range.h"
 
 static pthread_mutex_t live_lock = PTHREAD_MUTEX_INITIALIZER;
 static Hydra_Context live;
@@ -219,6 +220,7 @@ int hydra_context_enter(Hydra_Context context)
 
 int hydra_context_agree_hash(Hydra_Context context, int status, uint64_t hash, const char *what)
 {
+    HYDRA_IN_RANGE(AGREE);
     struct hydra_comm pool = hydra_comm_of(context->pool);
     struct hydra_comm peers = {.mpi = context->pool->peers, .pool = context->pool, .timeout = context->pool->timeout};
 

@@ -3,6 +3,7 @@
 #include "attn/move.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/range.h"
 
 /* Rows that this rank loaded, and holds of microbatch m. */
 static int64_t held_rows(Hydra_Schedule schedule, int64_t m, int64_t slot)
@@ -53,7 +54,7 @@ fail:
     return status;
 }
 
-int Hydra_Op_wait(Hydra_Op *op)
+static int finish(Hydra_Op *op)
 {
     Hydra_Context context;
     int status = HYDRA_SUCCESS;
@@ -76,27 +77,40 @@ fail:
 int Hydra_Dispatch_start(Hydra_Context context, Hydra_Schedule schedule, int64_t m, size_t bytes_per_token, const void *from,
                          void *to, Hydra_Op *op)
 {
+    HYDRA_IN_RANGE(DISPATCH_START);
+
     return start(context, schedule, m, bytes_per_token, from, to, false, op);
 }
 
 int Hydra_Collect_start(Hydra_Context context, Hydra_Schedule schedule, int64_t m, size_t bytes_per_token, const void *from,
                         void *to, Hydra_Op *op)
 {
+    HYDRA_IN_RANGE(COLLECT_START);
+
     return start(context, schedule, m, bytes_per_token, from, to, true, op);
+}
+
+int Hydra_Op_wait(Hydra_Op *op)
+{
+    HYDRA_IN_RANGE(OP_WAIT);
+
+    return finish(op);
 }
 
 int Hydra_Dispatch(Hydra_Context context, Hydra_Schedule schedule, int64_t m, size_t bytes_per_token, const void *from, void *to)
 {
+    HYDRA_IN_RANGE(DISPATCH);
     Hydra_Op op = NULL;
     int status = start(context, schedule, m, bytes_per_token, from, to, false, &op);
 
-    return status == HYDRA_SUCCESS ? Hydra_Op_wait(&op) : status;
+    return status == HYDRA_SUCCESS ? finish(&op) : status;
 }
 
 int Hydra_Collect(Hydra_Context context, Hydra_Schedule schedule, int64_t m, size_t bytes_per_token, const void *from, void *to)
 {
+    HYDRA_IN_RANGE(COLLECT);
     Hydra_Op op = NULL;
     int status = start(context, schedule, m, bytes_per_token, from, to, true, &op);
 
-    return status == HYDRA_SUCCESS ? Hydra_Op_wait(&op) : status;
+    return status == HYDRA_SUCCESS ? finish(&op) : status;
 }

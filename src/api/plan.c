@@ -6,6 +6,7 @@
 #include "base/config.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/range.h"
 #include "comm/wait.h"
 #include "plan/plan.h"
 #include "plan/schedule.h"
@@ -116,6 +117,7 @@ fail:
 static int gather(Hydra_Context context, int failed, int64_t ndocs, const int64_t lengths[], const int64_t *pairs,
                   struct gathered *all)
 {
+    HYDRA_IN_RANGE(GATHER);
     struct hydra_comm comm = hydra_comm_of(context->pool);
     int64_t pool = context->pool->size, mine[TOLD];
     int status = failed;
@@ -145,6 +147,7 @@ fail:
 int Hydra_Plan(Hydra_Context context, int64_t ndocs, const int64_t lengths[], const Hydra_Plan_options *options,
                Hydra_Schedule *schedule)
 {
+    HYDRA_IN_RANGE(PLAN);
     struct gathered all = {0};
     Hydra_Plan_options copy = HYDRA_PLAN_OPTIONS_INIT;
     Hydra_Schedule made = NULL;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/range.h"
 
 static const int issue_order[HYDRA_SPLIT_TENSORS] = {HYDRA_Q, HYDRA_V, HYDRA_K};
 static const int part_of[HYDRA_SPLIT_TENSORS] = {
@@ -13,6 +14,7 @@ static const char *const name_of[HYDRA_SPLIT_TENSORS] = {[HYDRA_Q] = "q", [HYDRA
 
 int Hydra_Attn_start(Hydra_Attn attn, Hydra_Schedule schedule, int64_t m, Hydra_Op *op)
 {
+    HYDRA_IN_RANGE(ATTN_START);
     struct hydra_use use = {.split = true, .lse = true};
     int status = HYDRA_SUCCESS;
 
@@ -30,6 +32,7 @@ fail:
 
 int Hydra_Attn_put(Hydra_Op op, int which, const void *buffer)
 {
+    HYDRA_IN_RANGE(ATTN_PUT);
     int status = HYDRA_SUCCESS;
 
     hydra_error_clear();
@@ -55,6 +58,7 @@ fail:
 
 int Hydra_Attn_wait(Hydra_Op *op, void *out, void *lse, Hydra_Saved saved)
 {
+    HYDRA_IN_RANGE(ATTN_WAIT);
     struct hydra_kept *kept = NULL;
     Hydra_Attn attn;
     Hydra_Op o;

@@ -3,6 +3,7 @@
 
 #include "attn/engine.h"
 #include "base/error.h"
+#include "base/range.h"
 #include "kernel/convert.h"
 
 static float load16(enum hydra_dtype dtype, const void *data, int64_t i)
@@ -37,6 +38,7 @@ static double row_dot(enum hydra_dtype dtype, const void *a, int64_t a_at, const
 /* delta[row][head] = sum over the head's row of dout * out. */
 static void compute_delta(const struct hydra_engine *engine, const void *out, const void *dout, void *delta)
 {
+    HYDRA_IN_RANGE(DELTA);
     const struct hydra_engine_config *c = &engine->config;
 
     for (int64_t r = 0; r < engine->layout.rows; r++)

@@ -6,6 +6,7 @@
 #include "base/bits.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/range.h"
 #include "comm/keep.h"
 
 /* Hands out pieces of a block; with base NULL it only counts. */
@@ -297,6 +298,7 @@ static int64_t kept_bytes_of(const struct hydra_engine *engine)
 
 int hydra_engine_reserve(struct hydra_engine *engine, const struct hydra_schedule *schedule, bool split)
 {
+    HYDRA_IN_RANGE(RESERVE);
     int64_t bytes = 0, kept_bytes = 0, factor = 1, slot = schedule->slot_of_rank[engine->home.pool->rank];
     int status = HYDRA_SUCCESS;
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/range.h"
 #include "comm/wait.h"
 #include "kernel/convert.h"
 
@@ -109,6 +110,7 @@ int hydra_gather_start(struct hydra_gather *gather, const struct hydra_wire *wir
                        const struct hydra_exchanged *what, const struct hydra_tensor *from, void *to, void *staging,
                        struct hydra_message *messages)
 {
+    HYDRA_IN_RANGE(ALLTOALL_POST);
     struct span own = span_of(what, layout->factor, layout->inner);
     size_t element = hydra_dtype_bytes(what->dtype), line = cell_bytes(what) * (size_t)own.count;
     char *stage = staging;
@@ -155,24 +157,43 @@ fail:
     return status;
 }
 
-int hydra_gather_finish(struct hydra_gather *gather)
+/* Until all messages of one tensor's all-to-all are through. */
+static int wait_all(const struct hydra_wire *wire, int64_t factor, struct hydra_message *messages)
 {
-    const struct hydra_layout *layout = gather->layout;
-    const struct hydra_exchanged *what = &gather->what;
-    size_t line = cell_bytes(what) * (size_t)span_of(what, layout->factor, layout->inner).count;
-    const char *received = gather->received;
+    HYDRA_IN_RANGE(ALLTOALL_WAIT);
     double began = hydra_clock();
     int64_t index = 0;
     int status = HYDRA_SUCCESS;
 
     while (index >= 0)
-        HYDRA_TRY(hydra_wire_wait_any(gather->wire, gather->messages, 2 * layout->factor, "the inner all-to-all", &index));
-    hydra_count(&gather->wire->pool->counters, HYDRA_COUNTER_ATTN_ALLTOALL_SECONDS, hydra_clock() - began);
+        HYDRA_TRY(hydra_wire_wait_any(wire, messages, 2 * factor, "the inner all-to-all", &index));
+    hydra_count(&wire->pool->counters, HYDRA_COUNTER_ATTN_ALLTOALL_SECONDS, hydra_clock() - began);
+
+fail:
+    return status;
+}
+
+static void unpack_all(const struct hydra_gather *gather)
+{
+    HYDRA_IN_RANGE(ALLTOALL_UNPACK);
+    const struct hydra_layout *layout = gather->layout;
+    const struct hydra_exchanged *what = &gather->what;
+    size_t line = cell_bytes(what) * (size_t)span_of(what, layout->factor, layout->inner).count;
+    const char *received = gather->received;
+
     for (int64_t j = 0; j < layout->factor; j++)
         if (j != layout->inner && !in_one_piece(layout, j)) {
             unpack_pieces(layout, j, received, gather->to, line);
             received += bytes_head_side(layout, what, j);
         }
+}
+
+int hydra_gather_finish(struct hydra_gather *gather)
+{
+    int status = HYDRA_SUCCESS;
+
+    HYDRA_TRY(wait_all(gather->wire, gather->layout->factor, gather->messages));
+    unpack_all(gather);
 
 fail:
     return status;
@@ -182,6 +203,7 @@ fail:
 static int post_scatter(const struct hydra_wire *wire, const struct hydra_layout *layout, const struct hydra_exchanged *what,
                         const char *from, char *stage, struct hydra_message *messages)
 {
+    HYDRA_IN_RANGE(ALLTOALL_POST);
     size_t line = cell_bytes(what) * (size_t)span_of(what, layout->factor, layout->inner).count;
     int status = HYDRA_SUCCESS;
 
@@ -316,31 +338,36 @@ static void combine_heads(const struct parts *parts, int64_t a, const char *base
     }
 }
 
+/* All rows of this member, each from the inner indices that hold its heads. */
+static void combine_all(const struct parts *parts, const struct hydra_tensor *to, enum hydra_dtype to_dtype)
+{
+    HYDRA_IN_RANGE(ALLTOALL_UNPACK);
+    const struct hydra_layout *layout = parts->layout;
+    const char *base = parts->staged;
+    int done = 0;
+
+    for (int64_t a = 0; a < layout->factor; a++) {
+        struct span span = span_of(parts->what, layout->factor, a);
+
+        for (int64_t p = layout->piece_begin[layout->inner]; p < layout->piece_begin[layout->inner + 1]; p++)
+            combine_heads(parts, a, base, done, to, to_dtype, &layout->pieces[p]);
+        if (span.count > 0)
+            done = span.first + span.count;
+        if (a != layout->inner)
+            base += bytes_row_side(layout, parts->what, a);
+    }
+}
+
 int hydra_scatter(const struct hydra_wire *wire, const struct hydra_layout *layout, const struct hydra_exchanged *what,
                   const void *from, const struct hydra_tensor *to, enum hydra_dtype to_dtype, void *staging,
                   struct hydra_message *messages)
 {
     struct parts parts = {layout, what, from, staging};
-    const char *base = staging;
-    double began;
-    int64_t index = 0;
-    int done = 0, status = HYDRA_SUCCESS;
+    int status = HYDRA_SUCCESS;
 
     HYDRA_TRY(post_scatter(wire, layout, what, from, staging, messages));
-    began = hydra_clock();
-    while (index >= 0)
-        HYDRA_TRY(hydra_wire_wait_any(wire, messages, 2 * layout->factor, "the inner all-to-all", &index));
-    hydra_count(&wire->pool->counters, HYDRA_COUNTER_ATTN_ALLTOALL_SECONDS, hydra_clock() - began);
-    for (int64_t a = 0; a < layout->factor; a++) {
-        struct span span = span_of(what, layout->factor, a);
-
-        for (int64_t p = layout->piece_begin[layout->inner]; p < layout->piece_begin[layout->inner + 1]; p++)
-            combine_heads(&parts, a, base, done, to, to_dtype, &layout->pieces[p]);
-        if (span.count > 0)
-            done = span.first + span.count;
-        if (a != layout->inner)
-            base += bytes_row_side(layout, what, a);
-    }
+    HYDRA_TRY(wait_all(wire, layout->factor, messages));
+    combine_all(&parts, to, to_dtype);
 
 fail:
     return status;

@@ -6,6 +6,7 @@
 #include "base/bits.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/range.h"
 #include "comm/keep.h"
 #include "plan/shard.h"
 
@@ -301,6 +302,7 @@ fail:
 int hydra_move_start(struct hydra_pool *pool, struct hydra_net *net, const struct hydra_move_call *call,
                      struct hydra_move **move)
 {
+    HYDRA_IN_RANGE(MOVE_POST);
     struct hydra_move *made = hydra_calloc(1, sizeof *made);
     const struct hydra_schedule *schedule = call->schedule;
     int64_t self = schedule->slot_of_rank[pool->rank], total;
@@ -331,6 +333,7 @@ fail:
 
 int hydra_move_finish(struct hydra_move *move)
 {
+    HYDRA_IN_RANGE(MOVE_WAIT);
     const char *step = move->call.collect ? "collect" : "dispatch";
     int64_t index = 0, count = move->loads.count + move->shards.count;
     int status = HYDRA_SUCCESS;

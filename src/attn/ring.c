@@ -10,6 +10,7 @@
 
 #include "attn/engine.h"
 #include "base/error.h"
+#include "base/range.h"
 #include "comm/wait.h"
 
 enum { KV_OUT, KV_IN, GRADIENT_OUT, GRADIENT_IN };
@@ -55,6 +56,7 @@ static void poll(void *user)
 
 static int wait_for(struct hydra_engine *engine, int which, int64_t step)
 {
+    HYDRA_IN_RANGE(RING_WAIT);
     struct hydra_message *message = &engine->ring_messages[which];
     struct hydra_counters *counters = &engine->home.pool->counters;
     char text[64];
@@ -122,6 +124,7 @@ static void pack_own_block(struct hydra_engine *engine)
 static int compute_forward(struct hydra_engine *engine, struct hydra_tensor k, struct hydra_tensor v, int64_t block,
                            unsigned flags)
 {
+    HYDRA_IN_RANGE(RING_COMPUTE);
     const struct hydra_buffers *at = &engine->buffers;
     struct hydra_forward call = {.shape = hydra_engine_shape(engine),
                                  .q = at->q,
@@ -175,6 +178,7 @@ fail:
 static int compute_backward(struct hydra_engine *engine, struct hydra_tensor k, struct hydra_tensor v, struct hydra_tensor dk,
                             struct hydra_tensor dv, int64_t block, enum hydra_layout_part part)
 {
+    HYDRA_IN_RANGE(RING_COMPUTE);
     const struct hydra_buffers *at = &engine->buffers;
     struct hydra_backward call = {.shape = hydra_engine_shape(engine),
                                   .q = at->q,
@@ -233,6 +237,7 @@ static void add(const struct hydra_engine *engine, const struct hydra_tensor *te
 /* dk and dv += a packed block of gradients. */
 static void add_block(struct hydra_engine *engine, struct hydra_tensor dk, struct hydra_tensor dv, char *from, int64_t block)
 {
+    HYDRA_IN_RANGE(MERGE);
     const struct hydra_engine_config *c = &engine->config;
     size_t element = hydra_dtype_bytes(hydra_dtype_wide(c->dtype));
     int64_t rows = engine->layout.rows_of_ring[block];

@@ -11,4 +11,5 @@ libhydra_base_la_SOURCES = \
 	src/base/memory.c src/base/memory.h \
 	src/base/parse.c src/base/parse.h \
 	src/base/random.h \
+	src/base/range.c src/base/range.h src/base/ranges.def \
 	src/base/sort.c src/base/sort.h

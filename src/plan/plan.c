@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "base/error.h"
+#include "base/range.h"
 #include "plan/batch.h"
 #include "plan/cost.h"
 #include "plan/draft.h"
@@ -27,6 +28,7 @@ fail:
 int hydra_plan_make(int64_t pool, int64_t ndocs, const int64_t *lengths, const int64_t *loaded_begin,
                     const int64_t *slot_of_rank, const Hydra_Plan_options *options, Hydra_Schedule *schedule)
 {
+    HYDRA_IN_RANGE(PLANNING);
     Hydra_Plan_options resolved;
     struct hydra_batch batch = {.pool = pool, .ndocs = ndocs, .lengths = lengths, .options = &resolved};
     struct hydra_draft draft = {0};
@@ -58,6 +60,8 @@ fail:
 int Hydra_Plan_serial(int64_t pool_size, int64_t ndocs, const int64_t lengths[], const Hydra_Plan_options *options,
                       Hydra_Schedule *schedule)
 {
+    HYDRA_IN_RANGE(PLAN_SERIAL);
+
     hydra_error_clear();
     return hydra_plan_make(pool_size, ndocs, lengths, NULL, NULL, options, schedule);
 }

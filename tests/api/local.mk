@@ -12,3 +12,9 @@ tests_api_test_single_LDADD = $(test_ldadd)
 tests_api_test_sessions_LDADD = $(test_ldadd)
 check_PROGRAMS += tests/api/test_cycles
 tests_api_test_cycles_LDADD = $(test_ldadd)
+# Against the library that users link: its calls must reach the functions of the program.
+check_PROGRAMS += tests/api/test_ranges
+tests_api_test_ranges_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
+tests_api_test_ranges_LDADD = libhydra-dcp.la
+TESTS += tests/api/ranges.mpi
+EXTRA_DIST += tests/api/ranges.mpi

@@ -19,7 +19,7 @@ plain() { sed 's/\\fB//g; s/\\fI//g; s/\\fR//g; s/\\fC//g; s/\\-/-/g; s/\\&//g; 
 : >"$work/wrong"
 
 # One line a prototype: "NAME<tab>text with single blanks".
-prototypes() { awk '/^(HYDRA_API )?[a-z].*Hydra_[A-Za-z_]*\(/ { sub(/^HYDRA_API /, ""); text = ""; on = 1 }
+prototypes() { awk '/^(HYDRA_(API|HOOK) )?[a-z].*Hydra_[A-Za-z_]*\(/ { sub(/^HYDRA_(API|HOOK) /, ""); text = ""; on = 1 }
     on { text = text " " $0; if (/;/) { on = 0; gsub(/[ \t]+/, " ", text); sub(/^ /, "", text); sub(/;.*/, ";", text)
          match(text, /Hydra_[A-Za-z_]+\(/); print substr(text, RSTART, RLENGTH - 1) "\t" text } }' "$@"; }
 prototypes "$source/include/hydra_plan.h" "$source/include/hydra.h" >"$work/prototypes"
@@ -67,5 +67,11 @@ plain "$pages/hydra-dcp.7" >"$work/seven"
   sed -n 's/^HYDRA_CONFIG([A-Z_]*, "\([A-Z_]*\)",.*/\1/p' "$source/src/base/config.def"; } |
     while read -r name; do grep -q "$name" "$work/seven" || echo "$name is missing"; done >"$work/wrong"
 verdict "hydra-dcp(7) lists every status code, policy and environment variable"
+
+plain "$pages/Hydra_Range_push.3" >"$work/ranges"
+sed -n 's/^HYDRA_RANGE([A-Z_]*, "\([^"]*\)",.*/\1/p' "$source/src/base/ranges.def" |
+    while read -r name; do grep -qx "$name" "$work/ranges" || echo "$name is missing"; done >"$work/wrong"
+grep -q '^HYDRA_RANGE(' "$source/src/base/ranges.def" || echo "ranges.def lists nothing" >>"$work/wrong"
+verdict "Hydra_Range_push(3) lists every range"
 echo "1..$number"
 exit $failed
