@@ -7,10 +7,10 @@ static bool NAME(join_group)(struct NAME(pack) * k, const struct document *d)
 
     for (int c = d->class; c < p->nclasses; c++) {
         struct size_class *class = &p->classes[c];
-        int64_t number = class->nlight + class->nspent == 0 ? -1 : NAME(find_in_class)(k, class, d);
+        int64_t number = hydra_class_empty(class) ? -1 : NAME(find_in_class)(k, class, d);
 
         if (number >= 0) {
-            NAME(join_top)(k, class, d, number);
+            NAME(join_least)(k, class, d, number);
             return true;
         }
     }

@@ -5,15 +5,17 @@
 
 #include <inttypes.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include "base/bits.h"
 #include "base/error.h"
 #include "base/heap.h"
 #include "base/memory.h"
+#include "base/sort.h"
 #include "plan/draft.h"
 #include "plan/layout.h"
 
-enum { NUMBER_BITS = 24 /* of HYDRA_POOL_LIMIT */, CLASSES = 32, CLASS_SLACK = 4 * CLASSES };
+enum { NUMBER_BITS = 24 /* of HYDRA_POOL_LIMIT */, CLASSES = 32, CLASS_SLACK = 4 * CLASSES, RUN_LEAST = 64 };
 #define NUMBER_MASK (((uint64_t)1 << NUMBER_BITS) - 1)
 
 /* Open groups of one size in the current microbatch. */
@@ -22,11 +24,23 @@ struct size_class {
     hydra_weight most; /* weight that a group may have: all by default */
     int64_t room;      /* tokens that a new group holds */
     int shift;         /* weight << shift compares loads of different sizes */
-    int64_t begin;     /* of its part of the heaps' arrays */
+    int64_t begin;     /* of its part of the keys' arrays */
+    int64_t at, nrun;  /* run[at .. nrun) are left of the sorted keys */
     int64_t nlight;
     int64_t nspent;
-    bool heaped; /* light is in heap order: it is built when first asked; most groups have opened by then */
+    bool heaped; /* light is in heap order, not just its least first */
 };
+
+static inline bool hydra_class_empty(const struct size_class *class)
+{
+    return class->nrun - class->at + class->nlight + class->nspent == 0;
+}
+
+static inline void hydra_class_clear(struct size_class *class)
+{
+    class->at = class->nrun = class->nlight = class->nspent = 0;
+    class->heaped = false;
+}
 
 struct document {
     int64_t id;
@@ -45,7 +59,7 @@ struct packer {
     int64_t ngroups;   /* of the current microbatch */
     int64_t next_slot; /* slots from here on are free */
     uint8_t *class_of; /* [G] of each group of the current microbatch */
-    int64_t steps;     /* heap steps of the whole plan */
+    int64_t steps;     /* keys moved by a level or sorted, in the whole plan */
 };
 
 /* class_of is the packer's: hydra_packer_clear. */
@@ -94,6 +108,16 @@ fail:
 HYDRA_HEAP(narrow_light, uint64_t) /* weight of a group, then its number: least first */
 HYDRA_HEAP(wide_light, hydra_weight)
 HYDRA_HEAP(spent, uint64_t) /* complement of (room, number): most room first */
+
+static inline uint64_t *narrow_sort(uint64_t *keys, uint64_t *scratch, int64_t count)
+{
+    return hydra_radix_sort_words(keys, scratch, count, 0);
+}
+
+static inline hydra_weight *wide_sort(hydra_weight *keys, hydra_weight *scratch, int64_t count)
+{
+    return hydra_radix_sort_wide(keys, scratch, count);
+}
 
 #define WEIGHT     uint64_t
 #define NAME(name) narrow_##name

@@ -41,12 +41,12 @@ static bool place(struct wide_pack *k, const struct document *d)
     struct packer *p = k->p;
     struct size_class *class = &p->classes[d->class];
     bool room_for_new = p->next_slot + class->size <= p->batch->pool;
-    int64_t number = class->nlight + class->nspent == 0 ? -1 : wide_find_in_class(k, class, d);
+    int64_t number = hydra_class_empty(class) ? -1 : wide_find_in_class(k, class, d);
 
-    if (room_for_new && (number < 0 || k->light[class->begin] >> p->number_bits > 0))
+    if (room_for_new && (number < 0 || wide_least(k, class) >> p->number_bits > 0))
         wide_open_group(k, d);
     else if (number >= 0)
-        wide_join_top(k, class, d, number);
+        wide_join_least(k, class, d, number);
     else
         return false;
     return true;

@@ -43,6 +43,33 @@ static void words_are_sorted_and_stable(void)
     tap_result(good, "words are sorted by their upper bits, equal ones in their old order");
 }
 
+static int compare_wide(const void *left, const void *right)
+{
+    unsigned __int128 a = *(const unsigned __int128 *)left, b = *(const unsigned __int128 *)right;
+
+    return (a > b) - (a < b);
+}
+
+static void wide_words_are_sorted(void)
+{
+    bool good = true;
+
+    for (uint64_t seed = 1; good && seed <= 300; seed++) {
+        struct hydra_random random = hydra_random_seed(seed);
+        int64_t count = hydra_random_below(&random, MOST);
+        int high = (int)hydra_random_below(&random, 65), low = (int)hydra_random_below(&random, 65);
+        unsigned __int128 words[MOST], scratch[MOST], expected[MOST], *sorted;
+
+        for (int64_t i = 0; i < count; i++)
+            words[i] = expected[i] = (unsigned __int128)draw_key(&random, high) << 64 | draw_key(&random, low);
+        qsort(expected, (size_t)count, sizeof *expected, compare_wide);
+        sorted = hydra_radix_sort_wide(words, scratch, count);
+        good =
+            TAP_CHECK(memcmp(sorted, expected, (size_t)count * sizeof *sorted) == 0, "seed %lu", (unsigned long)seed);
+    }
+    tap_result(good, "words of 128 bits are sorted");
+}
+
 static void records_are_sorted_and_stable(void)
 {
     bool good = true;
@@ -103,6 +130,7 @@ static void heaps_give_the_least(void)
 int main(void)
 {
     words_are_sorted_and_stable();
+    wide_words_are_sorted();
     records_are_sorted_and_stable();
     heaps_give_the_least();
     return tap_done();
