@@ -45,7 +45,7 @@ typedef struct Hydra_Config {
     const char *kernel;   /* attention kernel; NULL: HYDRA_DCP_KERNEL, else the best that every rank of the pool has */
     const char *alltoall; /* transport of the inner all-to-all; NULL: HYDRA_DCP_ALLTOALL, else the best */
     const char *ring;     /* transport of the outer ring; NULL: HYDRA_DCP_RING, else the best */
-    double timeout;       /* s a wait may take; 0: HYDRA_DCP_TIMEOUT, else 600 */
+    double timeout;       /* s a wait may take; 0: HYDRA_DCP_TIMEOUT, else 600. May differ: the least acts first */
 } Hydra_Config;
 
 #define HYDRA_CONFIG_INIT                                                                                              \
@@ -57,7 +57,7 @@ typedef struct Hydra_Config {
  * Set up a context over the ranks of `pool`. Collective over pool (and over config->peers when given).
  *
  * pool     [in]   any intra-communicator; duplicated, so the caller's stays free for other use
- * config   [in]   NULL: defaults. Must be the same on every rank
+ * config   [in]   NULL: defaults. Must be the same on every rank but for the timeout, and peers given on all or none
  * context  [out]  set only on success; Hydra_Finalize, or MPI_Finalize does it
  *
  * Returns HYDRA_ERR_ARG, HYDRA_ERR_FORMAT (an environment variable), HYDRA_ERR_UNSUPPORTED (thread level, transport or

@@ -14,23 +14,29 @@ static const char *choose_text(const char *configured, int variable)
     return configured != NULL ? configured : hydra_config_get(variable);
 }
 
+/* Whether the peers can be told of an error. A later version's longer struct begins like ours; a size beyond that is
+ * memory that nobody has set, and its peers no communicator. */
+static bool readable(const Hydra_Config *config)
+{
+    return config != NULL && config->size >= offsetof(Hydra_Config, topology) && config->size <= 4 * sizeof *config;
+}
+
 int hydra_settings_read(const Hydra_Config *config, struct hydra_settings *settings)
 {
     Hydra_Config given = HYDRA_CONFIG_INIT;
     int status = HYDRA_SUCCESS;
 
     settings->timeout = 600;
-    if (config != NULL && config->size >= offsetof(Hydra_Config, topology) && config->size <= sizeof given)
-        memcpy(&given, config, config->size);
+    if (readable(config))
+        memcpy(&given, config, config->size < sizeof given ? config->size : sizeof given);
     settings->peers = given.peers;
     settings->topology = choose_text(given.topology, HYDRA_CONFIG_TOPOLOGY);
     settings->kernel = choose_text(given.kernel, HYDRA_CONFIG_KERNEL);
     settings->alltoall = choose_text(given.alltoall, HYDRA_CONFIG_ALLTOALL);
     settings->ring = choose_text(given.ring, HYDRA_CONFIG_RING);
     HYDRA_TRY(hydra_log_configure());
-    HYDRA_REQUIRE(config == NULL || (config->size >= offsetof(Hydra_Config, topology) && config->size <= sizeof given),
-                  HYDRA_ERR_ARG, "Hydra_Config.size is %zu, not %zu: start from HYDRA_CONFIG_INIT", config->size,
-                  sizeof given);
+    HYDRA_REQUIRE(config == NULL || (readable(config) && config->size <= sizeof given), HYDRA_ERR_ARG,
+                  "Hydra_Config.size is %zu, not %zu: start from HYDRA_CONFIG_INIT", config->size, sizeof given);
     HYDRA_REQUIRE(given.timeout >= 0 && given.timeout <= LONGEST_TIMEOUT, HYDRA_ERR_ARG,
                   "Hydra_Config.timeout is %g, not within 0 .. %g s", given.timeout, LONGEST_TIMEOUT);
     if (given.timeout > 0)

@@ -65,11 +65,14 @@ static int share_slots(struct hydra_pool *pool, MPI_Comm peers, int failed)
 {
     struct hydra_comm comm = {.mpi = peers, .timeout = pool->timeout};
     uint64_t identity = (uint64_t)pool->size << 32 | (uint64_t)pool->rank;
+    struct hydra_comm patient = hydra_comm_of(pool);
     uint64_t hash = 0;
     int status = failed;
 
+    patient.timeout *= 2; /* one of us may wait in vain for its peers first, and then says so */
     if (peers != MPI_COMM_NULL) {
-        status = hydra_comm_duplicate(comm, "Hydra_Init: duplicating the peers' communicator", &pool->peers);
+        status = hydra_comm_duplicate(
+            comm, "Hydra_Init: duplicating Hydra_Config.peers, which all of its ranks must give", &pool->peers);
         comm.mpi = pool->peers;
         if (status == HYDRA_SUCCESS)
             status = hydra_agree_same(comm, failed, identity, "size of the peers' pools, or the rank in them");
@@ -79,7 +82,7 @@ static int share_slots(struct hydra_pool *pool, MPI_Comm peers, int failed)
     }
     if (status == HYDRA_SUCCESS)
         hash = hash_bytes(pool->rank_of_slot, (size_t)pool->size * sizeof *pool->rank_of_slot);
-    return hydra_agree_same(hydra_comm_of(pool), status, hash,
+    return hydra_agree_same(patient, status, hash,
                             "slot map (rank 0 of every peers communicator must be in the same pool)");
 }
 
@@ -145,7 +148,8 @@ int hydra_pool_create(MPI_Comm from, const struct hydra_pool_settings *settings,
     HYDRA_TRY_MPI(MPI_Comm_rank(made->comm, &made->rank));
     if (failed == HYDRA_SUCCESS)
         failed = allocate(made);
-    failed = hydra_agree(hydra_comm_of(made), failed, "Hydra_Init");
+    failed = hydra_agree_same(hydra_comm_of(made), failed, settings->peers != MPI_COMM_NULL,
+                              "question whether Hydra_Config.peers is given");
     if (failed == HYDRA_SUCCESS)
         failed = place_ranks(made, settings->topology);
     HYDRA_TRY(share_slots(made, settings->peers, failed));

@@ -195,6 +195,26 @@ static void silent_rank(int factor, const char *sentence)
     expect_failure(&s, status, HYDRA_ERR_TIMEOUT, sentence);
 }
 
+/* Rank 0 never comes. One rank has the patience of a second: the others hear from it, long before theirs ends. */
+static void unequal_timeouts(void)
+{
+    struct scene s;
+    double began;
+    int status = HYDRA_ERR_PEER;
+
+    if (!open_scene(&s, 1, rank == size - 1 ? 1 : 1000))
+        return;
+    began = MPI_Wtime();
+    if (rank != 0)
+        status = forward(&s, s.schedule, 0);
+    if (status != (rank == size - 1 ? HYDRA_ERR_TIMEOUT : HYDRA_ERR_PEER) || MPI_Wtime() - began > 900)
+        status = HYDRA_SUCCESS;
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0)
+        status = forward(&s, s.schedule, 0);
+    expect_failure(&s, status, HYDRA_ERR_TIMEOUT, "timeouts may differ: the others hear of the least");
+}
+
 int main(int argc, char **argv)
 {
     int provided;
@@ -207,6 +227,7 @@ int main(int argc, char **argv)
     moves();
     silent_rank(1, "a rank that never comes ends the others' ring by timeout");
     silent_rank(size, "a rank that never comes ends the others' all-to-all by timeout");
+    unequal_timeouts();
     MPI_Finalize();
     return rank == 0 ? tap_done() : 0;
 }

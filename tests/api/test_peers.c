@@ -74,6 +74,65 @@ static bool failures_cross_stages(void)
                      hydra_error_detail());
 }
 
+/* The last rank of stage 1 gives a config of `size` bytes, the others one that waits `timeout` seconds. */
+static int start_with_size(size_t size, double timeout)
+{
+    struct {
+        Hydra_Config config;
+        char later[sizeof(Hydra_Config)];
+    } given = {.config = HYDRA_CONFIG_INIT};
+    Hydra_Context context = HYDRA_CONTEXT_NULL;
+
+    given.config.peers = peers;
+    given.config.timeout = timeout;
+    if (mpi_tap_rank == mpi_tap_size - 1)
+        given.config.size = size;
+    return Hydra_Init(pool, &given.config, &context);
+}
+
+/* Its peers stand where they always will. */
+static bool a_later_config_is_refused_everywhere(void)
+{
+    int status = start_with_size(2 * sizeof(Hydra_Config), 0);
+
+    return TAP_CHECK(status == (mpi_tap_rank == mpi_tap_size - 1 ? HYDRA_ERR_ARG : HYDRA_ERR_PEER), "status %d: %s",
+                     status, hydra_error_detail());
+}
+
+/* Its peers are unknown: the one in the other stage waits for it, the rest of that stage hears of that wait. */
+static bool an_unreadable_config_ends_by_timeout(void)
+{
+    bool culprit = mpi_tap_rank == mpi_tap_size - 1, peer = mpi_tap_rank == half - 1;
+    int wanted = culprit ? HYDRA_ERR_ARG : peer ? HYDRA_ERR_TIMEOUT : HYDRA_ERR_PEER;
+    int status = start_with_size(3, 3);
+    bool good = TAP_CHECK(status == wanted, "status %d: %s", status, hydra_error_detail());
+
+    if (peer)
+        good &= TAP_CHECK(strstr(hydra_error_detail(), "Hydra_Config.peers") != NULL, "%s", hydra_error_detail());
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (culprit) { /* what the peer has begun can then end, or MPI_Finalize would wait for it */
+        MPI_Request request;
+        MPI_Comm copy;
+
+        MPI_Comm_idup(peers, &copy, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    return good;
+}
+
+static bool peers_of_some_ranks_are_refused(void)
+{
+    Hydra_Context context = HYDRA_CONTEXT_NULL;
+    Hydra_Config config = HYDRA_CONFIG_INIT;
+    int status;
+
+    config.peers = mpi_tap_rank % half == 0 ? MPI_COMM_NULL : peers;
+    status = Hydra_Init(pool, &config, &context);
+    Hydra_Finalize(&context);
+    return TAP_CHECK(status == (half > 1 ? HYDRA_ERR_MISMATCH : HYDRA_SUCCESS), "status %d: %s", status,
+                     hydra_error_detail());
+}
+
 /* Peers whose order differs from pool rank to pool rank do not share a slot map. */
 static bool crossed_peers_are_refused(void)
 {
@@ -103,6 +162,11 @@ int main(int argc, char **argv)
     mpi_tap_result(failures_cross_stages(),
                    "a rank of one stage that fails in Hydra_Init ends it in the other stage too");
     mpi_tap_result(crossed_peers_are_refused(), "peers ordered differently from rank to rank are refused");
+    mpi_tap_result(peers_of_some_ranks_are_refused(), "peers that only some ranks of a pool give are refused");
+    mpi_tap_result(a_later_config_is_refused_everywhere(),
+                   "a rank whose config is a later version's ends Hydra_Init in the other stage too");
+    mpi_tap_result(an_unreadable_config_ends_by_timeout(),
+                   "a rank whose config is unreadable ends Hydra_Init in the other stage by timeout");
     MPI_Comm_free(&peers);
     MPI_Comm_free(&pool);
     return mpi_tap_done();
