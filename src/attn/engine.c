@@ -141,8 +141,9 @@ static void carve_ring(struct hydra_buffers *to, const struct hydra_engine *engi
     for (int i = 0; i < 2; i++)
         to->block[i] = take(arena, block * (int64_t)hydra_dtype_bytes(c->dtype));
     if (use->backward) {
-        for (int i = 0; i < (layout->ring > 2 ? 3 : 2); i++)
-            to->gradient[i] = take(arena, block * wide);
+        to->sums = take(arena, hydra_relay_bytes(hydra_ring_most(engine)));
+        if (layout->ring > 2)
+            to->fresh = take(arena, hydra_ring_most(engine));
         return;
     }
     to->greatest = take(arena, states * wide);
@@ -351,7 +352,7 @@ int hydra_engine_begin(struct hydra_engine *engine, const struct hydra_schedule 
     engine->alltoall = (struct hydra_wire){home->pool, home->alltoall, schedule->rank_of_slot,
                                            {schedule->hash, m, *home->operations,
                                             use->backward ? HYDRA_CALL_BACKWARD : HYDRA_CALL_FORWARD,
-                                            engine->shape_hash, 0, 0}};
+                                            engine->shape_hash, 0, 0}, NULL, NULL};
     engine->ring = engine->alltoall;
     engine->ring.net = home->ring;
 

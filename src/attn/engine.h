@@ -6,6 +6,7 @@
 #include "attn/exchange.h"
 #include "attn/heads.h"
 #include "attn/layout.h"
+#include "attn/relay.h"
 #include "attn/wire.h"
 #include "kernel/kernel.h"
 #include "plan/schedule.h"
@@ -43,7 +44,8 @@ struct hydra_buffers {
     struct hydra_tensor dq, dk, dv;                     /* ring rows, wide; dk, dv of this ring index's own block */
     void *member_delta;                                 /* member rows [rows][H], wide */
     char *block[2];     /* K and V of one ring block, packed [K rows][V rows] */
-    char *gradient[3];  /* dK and dV of one ring block, wide, packed as above; [2] only with R > 2 */
+    char *sums;         /* dK and dV of ring blocks on their way, wide, packed as above: the relay's memory */
+    char *fresh;        /* this member's part of them; only with R > 2 */
     void *accumulator;  /* forward state between ring steps; the output itself where its dtype and strides allow */
     void *greatest;
     void *sum;
@@ -62,7 +64,8 @@ struct hydra_engine {
     struct hydra_message *messages;   /* [HYDRA_SPLIT_TENSORS][2 U] inner all-to-all */
     int64_t message_capacity;         /* U that fits */
     struct hydra_gather gathers[HYDRA_SPLIT_TENSORS];
-    struct hydra_message ring_messages[4]; /* K,V out and in; dK,dV out and in */
+    struct hydra_message ring_messages[2]; /* K,V out and in */
+    struct hydra_relay relay;              /* dK,dV */
     char *memory; /* workspace */
     int64_t capacity; /* bytes */
     struct hydra_buffers buffers;
@@ -129,6 +132,8 @@ int hydra_engine_scatter(struct hydra_engine *engine, int part, const void *from
 
 /* Forward from ring rows in buffers.q, k, v to buffers.out and lse (ring.c). */
 int hydra_ring_forward(struct hydra_engine *engine);
+/* Most bytes of one block's dK,dV (ring.c). */
+int64_t hydra_ring_most(const struct hydra_engine *engine);
 /* Backward from buffers.q, k, v, dout, lse, delta to buffers.dq, dk, dv, which it zeroes (ring.c). */
 int hydra_ring_backward(struct hydra_engine *engine);
 

@@ -9,5 +9,6 @@ libhydra_attn_la_SOURCES = \
 	src/attn/heads.h \
 	src/attn/layout.c src/attn/layout.h \
 	src/attn/move.c src/attn/move.h \
+	src/attn/relay.c src/attn/relay.h \
 	src/attn/ring.c \
 	src/attn/wire.c src/attn/wire.h

@@ -317,7 +317,7 @@ int hydra_move_start(struct hydra_pool *pool, struct hydra_net *net, const struc
     made->call = *call;
     made->wire = (struct hydra_wire){pool, net, schedule->rank_of_slot,
                                      {schedule->hash, call->microbatch, call->operation,
-                                      call->collect ? HYDRA_CALL_COLLECT : HYDRA_CALL_DISPATCH, call->token_bytes, 0, 0}};
+                                      call->collect ? HYDRA_CALL_COLLECT : HYDRA_CALL_DISPATCH, call->token_bytes, 0, 0}, NULL, NULL};
     HYDRA_TRY(list_all(made));
     HYDRA_TRY(stage(made));
     made->messages = hydra_calloc(made->loads.count + made->shards.count, sizeof *made->messages);

@@ -13,7 +13,7 @@
 #include "base/range.h"
 #include "comm/wait.h"
 
-enum { KV_OUT, KV_IN, GRADIENT_OUT, GRADIENT_IN };
+enum { KV_OUT, KV_IN };
 
 static int64_t ring_slot(const struct hydra_layout *layout, int64_t ring_index)
 {
@@ -34,11 +34,20 @@ static int64_t block_elements(const struct hydra_engine *engine, int64_t block)
            (engine->config.head_dim + engine->config.value_dim);
 }
 
+int64_t hydra_ring_most(const struct hydra_engine *engine)
+{
+    return engine->layout.greatest_ring_rows * engine->own.kv_count *
+           (engine->config.head_dim + engine->config.value_dim) *
+           (int64_t)hydra_dtype_bytes(hydra_dtype_wide(engine->config.dtype));
+}
+
 /* The K or V half of a packed block. */
-static struct hydra_tensor half(const struct hydra_engine *engine, char *block, int64_t ring_index, bool value, size_t element)
+static struct hydra_tensor half(const struct hydra_engine *engine, char *block, int64_t ring_index, bool value,
+                                size_t element)
 {
     int heads = engine->own.kv_count, dim = value ? engine->config.value_dim : engine->config.head_dim;
-    size_t skip = value ? (size_t)(engine->layout.rows_of_ring[ring_index] * heads * engine->config.head_dim) * element : 0;
+    size_t skip =
+        value ? (size_t)(engine->layout.rows_of_ring[ring_index] * heads * engine->config.head_dim) * element : 0;
 
     return (struct hydra_tensor){block + skip, (int64_t)heads * dim, dim};
 }
@@ -49,34 +58,43 @@ static void poll(void *user)
     struct hydra_engine *engine = user;
 
     hydra_progress();
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 2; i++)
         if (engine->ring_messages[i].active)
             (void)hydra_message_test(&engine->ring_messages[i]); /* a failure stays in the message */
+    hydra_relay_turn(&engine->relay);
+}
+
+/* Waits for K,V call this: the gradient moves meanwhile. */
+static void turn_relay(void *user)
+{
+    hydra_relay_turn(user);
+}
+
+/* What a transfer took: the part that was waited for, and the part that went by meanwhile. */
+static void count_transfer(struct hydra_engine *engine, double waited, double hidden)
+{
+    hydra_count(&engine->home.pool->counters, HYDRA_COUNTER_ATTN_RING_EXPOSED_SECONDS, waited);
+    hydra_count(&engine->home.pool->counters, HYDRA_COUNTER_ATTN_RING_HIDDEN_SECONDS, hidden);
 }
 
 static int wait_for(struct hydra_engine *engine, int which, int64_t step)
 {
     HYDRA_IN_RANGE(RING_WAIT);
     struct hydra_message *message = &engine->ring_messages[which];
-    struct hydra_counters *counters = &engine->home.pool->counters;
     char text[64];
-    double began = hydra_clock(), ended, waited;
-    int status;
+    double began = hydra_clock(), waited, hidden;
+    int status = HYDRA_SUCCESS;
 
-    snprintf(text, sizeof text, "%s step %lld of %lld", which < GRADIENT_OUT ? "ring" : "gradient ring", (long long)step + 1,
-             (long long)engine->layout.ring);
-    status = hydra_wire_wait(&engine->ring, message, text);
-    if (status != HYDRA_SUCCESS || message->posted_at == 0)
-        return status;
+    snprintf(text, sizeof text, "ring step %lld of %lld", (long long)step + 1, (long long)engine->layout.ring);
+    HYDRA_TRY(hydra_wire_wait(&engine->ring, message, text));
     waited = hydra_clock() - began;
-    ended = message->done_at;
-    if (which == KV_IN || which == GRADIENT_IN) {
-        hydra_count(counters, HYDRA_COUNTER_ATTN_RING_EXPOSED_SECONDS, waited);
-        if (ended - message->posted_at > waited)
-            hydra_count(counters, HYDRA_COUNTER_ATTN_RING_HIDDEN_SECONDS, ended - message->posted_at - waited);
-    }
+    hidden = message->done_at - message->posted_at - waited;
+    if (which == KV_IN && message->posted_at > 0)
+        count_transfer(engine, waited, hidden > 0 ? hidden : 0);
     message->posted_at = 0;
-    return HYDRA_SUCCESS;
+
+fail:
+    return status;
 }
 
 /* Step t: pass the block in hand on and receive the next one. */
@@ -84,7 +102,8 @@ static int pass_block(struct hydra_engine *engine, int64_t step)
 {
     const struct hydra_layout *layout = &engine->layout;
     int64_t element = (int64_t)hydra_dtype_bytes(engine->config.dtype), have = block_at(layout, step);
-    int64_t out = block_elements(engine, have) * element, in = block_elements(engine, block_at(layout, step + 1)) * element;
+    int64_t out = block_elements(engine, have) * element,
+            in = block_elements(engine, block_at(layout, step + 1)) * element;
     int status = HYDRA_SUCCESS;
 
     HYDRA_TRY(hydra_wire_recv(&engine->ring, &engine->ring_messages[KV_IN], HYDRA_CHANNEL_RING, step,
@@ -165,8 +184,8 @@ int hydra_ring_forward(struct hydra_engine *engine)
 
         if (step + 1 < ring)
             HYDRA_TRY(pass_block(engine, step));
-        HYDRA_TRY(compute_forward(engine, half(engine, have, block, false, element), half(engine, have, block, true, element),
-                                  block, flags));
+        HYDRA_TRY(compute_forward(engine, half(engine, have, block, false, element),
+                                  half(engine, have, block, true, element), block, flags));
         if (step + 1 < ring)
             HYDRA_TRY(block_arrived(engine, step));
     }
@@ -175,8 +194,8 @@ fail:
     return status;
 }
 
-static int compute_backward(struct hydra_engine *engine, struct hydra_tensor k, struct hydra_tensor v, struct hydra_tensor dk,
-                            struct hydra_tensor dv, int64_t block, enum hydra_layout_part part)
+static int compute_backward(struct hydra_engine *engine, struct hydra_tensor k, struct hydra_tensor v,
+                            struct hydra_tensor dk, struct hydra_tensor dv, int64_t block, enum hydra_layout_part part)
 {
     HYDRA_IN_RANGE(RING_COMPUTE);
     const struct hydra_buffers *at = &engine->buffers;
@@ -215,81 +234,106 @@ static void zero(const struct hydra_engine *engine, const struct hydra_tensor *t
                    (size_t)dim * element);
 }
 
-/* tensor += packed rows of the same type. */
-static void add(const struct hydra_engine *engine, const struct hydra_tensor *tensor, const struct hydra_tensor *packed,
-                int64_t rows, int heads, int dim)
+/* to[0 .. bytes) += from, of the wide type. */
+static void add(const struct hydra_engine *engine, void *to, const void *from, int64_t bytes)
 {
-    bool is_double = engine->config.dtype == HYDRA_DTYPE_F64;
-
-    for (int64_t r = 0; r < rows; r++)
-        for (int h = 0; h < heads; h++) {
-            int64_t to = r * tensor->row_stride + h * tensor->head_stride;
-            int64_t from = r * packed->row_stride + h * packed->head_stride;
-
-            for (int i = 0; i < dim; i++)
-                if (is_double)
-                    ((double *)tensor->data)[to + i] += ((const double *)packed->data)[from + i];
-                else
-                    ((float *)tensor->data)[to + i] += ((const float *)packed->data)[from + i];
-        }
+    if (engine->config.dtype == HYDRA_DTYPE_F64)
+        for (int64_t i = 0; i < bytes / (int64_t)sizeof(double); i++)
+            ((double *)to)[i] += ((const double *)from)[i];
+    else
+        for (int64_t i = 0; i < bytes / (int64_t)sizeof(float); i++)
+            ((float *)to)[i] += ((const float *)from)[i];
 }
 
-/* dk and dv += a packed block of gradients. */
-static void add_block(struct hydra_engine *engine, struct hydra_tensor dk, struct hydra_tensor dv, char *from, int64_t block)
+static int64_t gradient_bytes(const struct hydra_engine *engine, int64_t block)
+{
+    return block_elements(engine, block) * (int64_t)hydra_dtype_bytes(hydra_dtype_wide(engine->config.dtype));
+}
+
+/* The sum in hand += fresh memory. */
+static void add_fresh(struct hydra_engine *engine, int64_t block)
 {
     HYDRA_IN_RANGE(MERGE);
-    const struct hydra_engine_config *c = &engine->config;
-    size_t element = hydra_dtype_bytes(hydra_dtype_wide(c->dtype));
-    int64_t rows = engine->layout.rows_of_ring[block];
-    struct hydra_tensor key = half(engine, from, block, false, element), value = half(engine, from, block, true, element);
+    int64_t bytes = gradient_bytes(engine, block);
 
-    add(engine, &dk, &key, rows, engine->own.kv_count, c->head_dim);
-    add(engine, &dv, &value, rows, engine->own.kv_count, c->value_dim);
+    for (int64_t at = 0, run; at < bytes; at += run) {
+        void *sum;
+
+        run = bytes - at;
+        sum = hydra_relay_at(&engine->relay, at, &run);
+        add(engine, sum, engine->buffers.fresh + at, run);
+    }
 }
 
-/* Expect the gradient of the block that this member holds at `step`, summed by the members before it. */
-static int expect_gradient(struct hydra_engine *engine, int64_t step)
+/* tensor += the rows that begin at byte `at` of the sum in hand; returns where they end. */
+static int64_t add_rows(struct hydra_engine *engine, const struct hydra_tensor *tensor, int64_t at, int dim)
 {
-    const struct hydra_layout *layout = &engine->layout;
-    int64_t wide = (int64_t)hydra_dtype_bytes(hydra_dtype_wide(engine->config.dtype));
+    HYDRA_IN_RANGE(MERGE);
+    int64_t element = (int64_t)hydra_dtype_bytes(hydra_dtype_wide(engine->config.dtype));
 
-    return hydra_wire_recv(&engine->ring, &engine->ring_messages[GRADIENT_IN], HYDRA_CHANNEL_GRADIENT, step,
-                           ring_slot(layout, layout->ring_index - 1), engine->buffers.gradient[step % 2],
-                           block_elements(engine, block_at(layout, step)) * wide);
+    for (int64_t r = 0; r < engine->layout.ring_rows; r++)
+        for (int h = 0; h < engine->own.kv_count; h++) {
+            char *to = (char *)tensor->data + (r * tensor->row_stride + h * tensor->head_stride) * element;
+
+            for (int64_t left = dim * element, run; left > 0; left -= run, at += run, to += run) {
+                void *sum;
+
+                run = left;
+                sum = hydra_relay_at(&engine->relay, at, &run);
+                add(engine, to, sum, run);
+            }
+        }
+    return at;
 }
 
-/* Pass the gradient of the block of `step` on; its buffer is free again once the next one is passed. */
+/* Pass the sum of the block of `step` on; expect that of the block that this member holds at the step after. */
 static int pass_gradient(struct hydra_engine *engine, int64_t step)
 {
     const struct hydra_layout *layout = &engine->layout;
-    int64_t bytes = block_elements(engine, block_at(layout, step)) *
-                    (int64_t)hydra_dtype_bytes(hydra_dtype_wide(engine->config.dtype));
+    struct hydra_relay_pass pass = {.part = step + 1,
+                                    .to = ring_slot(layout, layout->ring_index + 1),
+                                    .out = gradient_bytes(engine, block_at(layout, step)),
+                                    .from = ring_slot(layout, layout->ring_index - 1),
+                                    .in = gradient_bytes(engine, block_at(layout, step + 1))};
 
-    hydra_count(&engine->home.pool->counters, HYDRA_COUNTER_ATTN_RING_BYTES, (double)bytes);
-    return hydra_wire_send(&engine->ring, &engine->ring_messages[GRADIENT_OUT], HYDRA_CHANNEL_GRADIENT, step + 1,
-                           ring_slot(layout, layout->ring_index + 1), engine->buffers.gradient[step % 2], bytes);
+    hydra_count(&engine->home.pool->counters, HYDRA_COUNTER_ATTN_RING_BYTES, (double)pass.out);
+    return hydra_relay_start(&engine->relay, &pass);
 }
 
-/* One step on another ring index's block: compute into fresh memory, add what came before, pass the sum on. */
+/* Wait for the sum of the block of `step`, as the members before this one left it. */
+static int gradient_arrived(struct hydra_engine *engine, int64_t step)
+{
+    HYDRA_IN_RANGE(RING_WAIT);
+    char text[64];
+    double waited, hidden;
+    int status = HYDRA_SUCCESS;
+
+    snprintf(text, sizeof text, "gradient ring step %lld of %lld", (long long)step, (long long)engine->layout.ring);
+    HYDRA_TRY(hydra_relay_finish(&engine->relay, text, &waited, &hidden));
+    count_transfer(engine, waited, hidden);
+
+fail:
+    return status;
+}
+
+/* One step on another ring index's block: compute into fresh memory, add what came before, pass the sum on. The first
+ * one to compute a block begins its sum. */
 static int foreign_step(struct hydra_engine *engine, int64_t step)
 {
     struct hydra_buffers *at = &engine->buffers;
     int64_t block = block_at(&engine->layout, step);
     size_t element = hydra_dtype_bytes(engine->config.dtype);
     size_t wide = hydra_dtype_bytes(hydra_dtype_wide(engine->config.dtype));
-    char *have = at->block[step % 2], *sum = at->gradient[step % 2], *fresh = step == 1 ? sum : at->gradient[2];
-    struct hydra_tensor dk = half(engine, fresh, block, false, wide), dv = half(engine, fresh, block, true, wide);
+    char *have = at->block[step % 2], *to = step == 1 ? at->sums : at->fresh;
     int status = HYDRA_SUCCESS;
 
-    if (step > 1)
-        HYDRA_TRY(expect_gradient(engine, step));
-    memset(fresh, 0, (size_t)block_elements(engine, block) * wide);
-    HYDRA_TRY(compute_backward(engine, half(engine, have, block, false, element), half(engine, have, block, true, element), dk,
-                               dv, block, HYDRA_LAYOUT_WHOLE));
+    memset(to, 0, (size_t)gradient_bytes(engine, block));
+    HYDRA_TRY(compute_backward(engine, half(engine, have, block, false, element),
+                               half(engine, have, block, true, element), half(engine, to, block, false, wide),
+                               half(engine, to, block, true, wide), block, HYDRA_LAYOUT_WHOLE));
     if (step > 1) {
-        HYDRA_TRY(wait_for(engine, GRADIENT_IN, step));
-        add_block(engine, half(engine, sum, block, false, wide), half(engine, sum, block, true, wide), fresh, block);
-        HYDRA_TRY(wait_for(engine, GRADIENT_OUT, step - 1));
+        HYDRA_TRY(gradient_arrived(engine, step));
+        add_fresh(engine, block);
     }
     HYDRA_TRY(pass_gradient(engine, step));
 
@@ -310,6 +354,9 @@ int hydra_ring_backward(struct hydra_engine *engine)
     if (ring == 1)
         return compute_backward(engine, at->k, at->v, at->dk, at->dv, 0, HYDRA_LAYOUT_WHOLE);
     pack_own_block(engine);
+    hydra_relay_begin(&engine->relay, &engine->ring, at->sums, hydra_ring_most(engine));
+    engine->ring.turn = turn_relay;
+    engine->ring.user = &engine->relay;
     HYDRA_TRY(pass_block(engine, 0));
     HYDRA_TRY(compute_backward(engine, at->k, at->v, at->dk, at->dv, own, HYDRA_LAYOUT_HEAD));
     HYDRA_TRY(block_arrived(engine, 0));
@@ -320,11 +367,9 @@ int hydra_ring_backward(struct hydra_engine *engine)
         if (step + 1 < ring)
             HYDRA_TRY(block_arrived(engine, step));
     }
-    HYDRA_TRY(expect_gradient(engine, ring));
     HYDRA_TRY(compute_backward(engine, at->k, at->v, at->dk, at->dv, own, HYDRA_LAYOUT_TAIL));
-    HYDRA_TRY(wait_for(engine, GRADIENT_IN, ring - 1));
-    add_block(engine, at->dk, at->dv, at->gradient[ring % 2], own);
-    HYDRA_TRY(wait_for(engine, GRADIENT_OUT, ring - 1));
+    HYDRA_TRY(gradient_arrived(engine, ring));
+    (void)add_rows(engine, &at->dv, add_rows(engine, &at->dk, 0, c->head_dim), c->value_dim);
 
 fail:
     return status;

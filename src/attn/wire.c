@@ -139,14 +139,17 @@ int hydra_wire_wait_any(const struct hydra_wire *wire, struct hydra_message *mes
     hydra_wait_begin(&wait, wire->pool, step, messages[first].peer, wire->frame.microbatch);
     for (;;) {
         for (int64_t i = first; i < count; i++) {
-            if (!messages[i].active)
+            if (messages[i].active)
+                HYDRA_TRY(hydra_message_test(&messages[i]));
+            else if (i > first) /* done before; the first one was not, so wire->turn has seen it end */
                 continue;
-            HYDRA_TRY(hydra_message_test(&messages[i]));
             if (!messages[i].active) {
                 *index = i;
                 goto fail;
             }
         }
+        if (wire->turn != NULL)
+            wire->turn(wire->user);
         HYDRA_TRY(hydra_wait_turn(&wait, false));
     }
 

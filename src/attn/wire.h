@@ -37,6 +37,8 @@ struct hydra_wire {
     struct hydra_net *net;
     const int64_t *rank_of_slot; /* the schedule's */
     struct hydra_frame frame;    /* part and bytes are set message by message */
+    void (*turn)(void *user);    /* called on every turn of a wait; NULL: nothing to do meanwhile */
+    void *user;
 };
 
 /* Lives in memory that stays until the context is gone: a transport may write into it after an error. */

@@ -18,7 +18,7 @@
 enum { T_Q, T_K, T_V, T_DOUT, T_OUT, T_LSE, T_DQ, T_DK, T_DV, TENSORS };
 static const char *const tensor_names[TENSORS] = {"q", "k", "v", "dout", "out", "lse", "dq", "dk", "dv"};
 
-enum mode { PLAIN = 0, SAVED = 1, SPLIT = 2, STRIDED = 4, FORWARD_ONLY = 8, NO_LSE = 16 };
+enum mode { PLAIN = 0, SAVED = 1, SPLIT = 2, STRIDED = 4, FORWARD_ONLY = 8, NO_LSE = 16, SLOW_RING = 32 };
 
 struct attention_case {
     int64_t ndocs;
@@ -36,7 +36,7 @@ struct attention_case {
     int64_t changed_document; /* 1 + id of a document whose data differ */
 };
 
-static Hydra_Context harness_context;
+static Hydra_Context harness_context, harness_slow; /* harness_slow: SLOW_RING's, made by the test that uses it */
 static int harness_rank, harness_size;
 
 static int64_t tokens_of(const struct attention_case *c)
@@ -281,9 +281,13 @@ static int run_case(const struct attention_case *c, void *loaded[TENSORS])
 {
     Hydra_Schedule schedule = HYDRA_SCHEDULE_NULL;
     Hydra_Attn attn = HYDRA_ATTN_NULL;
+    Hydra_Context usual = harness_context;
     int64_t begin, end, rows = 0, count = 0;
-    int status = make_plan(c, &schedule);
+    int status;
 
+    if (c->mode & SLOW_RING)
+        harness_context = harness_slow;
+    status = make_plan(c, &schedule);
     loaded_range(c, harness_rank, &begin, &end);
     for (int64_t d = begin; d < end; d++)
         rows += c->lengths[d];
@@ -310,6 +314,7 @@ static int run_case(const struct attention_case *c, void *loaded[TENSORS])
     }
     Hydra_Attn_free(&attn);
     Hydra_Schedule_free(&schedule);
+    harness_context = usual;
     return status;
 }
 

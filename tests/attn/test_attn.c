@@ -173,6 +173,23 @@ static void bit_for_bit(void)
     report(same_bits(a, b, -1), "strided buffers give the bits of packed ones, and their slack is never read");
 }
 
+/* Every step waits for its messages, and gradients come in many segments: the same bits as when they are there before. */
+static void slow_ring(void)
+{
+    static const int64_t lengths[] = {701, 90};
+    Hydra_Config config = HYDRA_CONFIG_INIT;
+    struct attention_case a = {
+        .ndocs = 2, .lengths = lengths, .heads = 2, .dim = 64, .degree = harness_size, .factor = 1, .seed = 17};
+    struct attention_case b = a;
+
+    config.ring = "delay";
+    setenv("HYDRA_DCP_DELAY", "0.0002,3e7", 1);
+    b.mode = SLOW_RING;
+    report(Hydra_Init(MPI_COMM_WORLD, &config, &harness_slow) == HYDRA_SUCCESS && same_bits(a, b, -1),
+           "a ring that every step waits for gives the same bits");
+    Hydra_Finalize(&harness_slow);
+}
+
 static void without_lse(void)
 {
     struct attention_case c = packed_case();
@@ -196,6 +213,7 @@ int main(int argc, char **argv)
     uneven_heads();
     random_batches();
     bit_for_bit();
+    slow_ring();
     without_lse();
     return harness_end();
 }
