@@ -268,7 +268,6 @@ static void add_fresh(struct hydra_engine *engine, int64_t block)
 /* tensor += the rows that begin at byte `at` of the sum in hand; returns where they end. */
 static int64_t add_rows(struct hydra_engine *engine, const struct hydra_tensor *tensor, int64_t at, int dim)
 {
-    HYDRA_IN_RANGE(MERGE);
     int64_t element = (int64_t)hydra_dtype_bytes(hydra_dtype_wide(engine->config.dtype));
 
     for (int64_t r = 0; r < engine->layout.ring_rows; r++)
@@ -284,6 +283,16 @@ static int64_t add_rows(struct hydra_engine *engine, const struct hydra_tensor *
             }
         }
     return at;
+}
+
+/* dk and dv of this ring index's own block += the sum in hand. */
+static void add_to_own(struct hydra_engine *engine)
+{
+    HYDRA_IN_RANGE(MERGE);
+    struct hydra_buffers *at = &engine->buffers;
+    int64_t end_of_dk = add_rows(engine, &at->dk, 0, engine->config.head_dim);
+
+    (void)add_rows(engine, &at->dv, end_of_dk, engine->config.value_dim);
 }
 
 /* Pass the sum of the block of `step` on; expect that of the block that this member holds at the step after. */
@@ -369,7 +378,7 @@ int hydra_ring_backward(struct hydra_engine *engine)
     }
     HYDRA_TRY(compute_backward(engine, at->k, at->v, at->dk, at->dv, own, HYDRA_LAYOUT_TAIL));
     HYDRA_TRY(gradient_arrived(engine, ring));
-    (void)add_rows(engine, &at->dv, add_rows(engine, &at->dk, 0, c->head_dim), c->value_dim);
+    add_to_own(engine);
 
 fail:
     return status;
