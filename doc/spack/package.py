@@ -15,6 +15,7 @@ class HydraDcp(AutotoolsPackage):
     variant("fortran", default=True, description="Fortran module hydra")
     variant("presets", default=True, description="Model and cluster presets of hydra-dcp sim")
     variant("openblas", default=False, description="Baseline of hydra-dcp bench kernel")
+    # Variants cuda and nccl come with the GPU room: so far there is nothing that they could switch on.
     variant("openmp", default=True, description="Threads in kernels and planners")
 
     depends_on("c", type="build")
