@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "hydra.h"
-#include "tools/options.h"
+#include "tools/ranks.h"
 
 int hydra_bench_attn(int argc, char **argv);
 
@@ -468,13 +468,10 @@ static bool wants(const struct settings *s, const char *what)
     return strcmp(s->what, "all") == 0 || strcmp(s->what, what) == 0;
 }
 
-static int run(const struct settings *s)
+static int measure(const struct settings *s)
 {
     int status = HYDRA_SUCCESS;
 
-    HYDRA_REQUIRE(wants(s, "scaling") || wants(s, "overlap") || wants(s, "move") || wants(s, "memory"), HYDRA_ERR_FORMAT,
-                  "--what: '%s' is none of scaling, overlap, move, memory, all", s->what);
-    HYDRA_REQUIRE(size >= 2, HYDRA_ERR_ARG, "bench attn needs at least 2 ranks: mpiexec -n 4 hydra-dcp bench attn");
     if (wants(s, "memory"))
         HYDRA_TRY(bench_memory(s));
     if (wants(s, "move"))
@@ -488,32 +485,38 @@ fail:
     return status;
 }
 
+static int run(int my_rank, int ranks, void *state)
+{
+    const struct settings *s = state;
+    int status = HYDRA_SUCCESS;
+
+    rank = my_rank;
+    size = ranks;
+#ifdef _OPENMP
+    omp_set_num_threads(1); /* a rank is to stand for a core */
+#endif
+    HYDRA_REQUIRE(wants(s, "scaling") || wants(s, "overlap") || wants(s, "move") || wants(s, "memory"),
+                  HYDRA_ERR_FORMAT, "--what: '%s' is none of scaling, overlap, move, memory, all", s->what);
+    HYDRA_REQUIRE(size >= 2, HYDRA_ERR_ARG, "bench attn needs at least 2 ranks: mpiexec -n 4 hydra-dcp bench attn");
+    status = measure(s);
+    /* The others may be in a communicator without this rank, where nothing tells them. */
+    if (status != HYDRA_SUCCESS && status != HYDRA_ERR_PEER)
+        MPI_Abort(MPI_COMM_WORLD, tool_fail(status));
+
+fail:
+    return status;
+}
+
 int hydra_bench_attn(int argc, char **argv)
 {
     struct settings s = {.tokens = 16384, .repetitions = 9, .what = "all"};
     const struct tool_option options[] = {
         {"tokens", TOOL_INT, &s.tokens, "N", "tokens of the document", 64, 1 << 24},
-        {"repetitions", TOOL_INT, &s.repetitions, "N", "interleaved repetitions, of which the median counts", 1, MOST_REPETITIONS},
+        {"repetitions", TOOL_INT, &s.repetitions, "N", "interleaved repetitions, of which the median counts", 1,
+         MOST_REPETITIONS},
         {"what", TOOL_STRING, &s.what, "NAME", "scaling, overlap, move, memory or all", 0, 0},
         {NULL, TOOL_FLAG, NULL, NULL, NULL, 0, 0},
     };
-    bool done = false;
-    int provided, status = tool_options_read(argc, argv, usage, options, &done);
 
-    if (done || status != HYDRA_SUCCESS)
-        return done ? 0 : tool_fail(status);
-#ifdef _OPENMP
-    omp_set_num_threads(1); /* a rank is to stand for a core */
-#endif
-    MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    status = run(&s);
-    if (status != HYDRA_SUCCESS) {
-        status = rank == 0 || status != HYDRA_ERR_PEER ? tool_fail(status) : 1;
-        if (size > 1 && status == 1)
-            MPI_Abort(MPI_COMM_WORLD, status);
-    }
-    MPI_Finalize();
-    return status;
+    return tool_run_ranks(argc, argv, usage, options, run, &s);
 }

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "net/net.h"
 #include "tools/commands.h"
+#include "tools/ranks.h"
 
 enum { MOST_WAYS = 8, MOST_REPETITIONS = 101, LEAST_MOVED = 4 << 20 };
 
@@ -146,26 +147,32 @@ fail:
     return status;
 }
 
-static int run(int64_t least, int64_t greatest, int64_t repetitions)
+struct request {
+    int64_t least, greatest, repetitions;
+};
+
+static int run(int rank, int size, void *state)
 {
+    const struct request *r = state;
     struct hydra_pool_settings settings = {.timeout = 60, .topology = "", .peers = MPI_COMM_NULL};
     struct bench *bench = hydra_calloc(1, sizeof *bench);
     int status = HYDRA_SUCCESS;
 
     HYDRA_REQUIRE(bench != NULL, HYDRA_ERR_NOMEM, "the benchmark's tables");
-    bench->repetitions = repetitions;
+    (void)rank;
+    bench->repetitions = r->repetitions;
+    HYDRA_REQUIRE(size > 1, HYDRA_ERR_ARG, "a ring needs ranks: mpiexec -n 2 hydra-dcp bench net");
     HYDRA_TRY(hydra_pool_create(MPI_COMM_WORLD, &settings, HYDRA_SUCCESS, &bench->pool));
-    HYDRA_REQUIRE(bench->pool->size > 1, HYDRA_ERR_ARG, "a ring needs ranks: mpiexec -n 2 hydra-dcp bench net");
-    bench->out = hydra_alloc(greatest, 1);
-    bench->in = hydra_alloc(greatest, 1);
+    bench->out = hydra_alloc(r->greatest, 1);
+    bench->in = hydra_alloc(r->greatest, 1);
     HYDRA_REQUIRE(bench->out != NULL && bench->in != NULL, HYDRA_ERR_NOMEM, "two buffers of %" PRId64 " bytes",
-                  greatest);
-    memset(bench->out, 1, (size_t)greatest);
-    memset(bench->in, 2, (size_t)greatest);
+                  r->greatest);
+    memset(bench->out, 1, (size_t)r->greatest);
+    memset(bench->in, 2, (size_t)r->greatest);
     HYDRA_TRY(open_transports(bench));
     if (bench->pool->rank == 0)
         print_header(bench);
-    for (int64_t bytes = least; bytes <= greatest; bytes *= 4) {
+    for (int64_t bytes = r->least; bytes <= r->greatest; bytes *= 4) {
         HYDRA_TRY(measure(bench, bytes));
         if (bench->pool->rank == 0)
             print_row(bench, bytes);
@@ -185,30 +192,17 @@ fail:
 
 int hydra_bench_net(int argc, char **argv)
 {
-    int64_t least = 1024, greatest = 64 << 20, repetitions = 9;
-    bool done = false;
+    struct request r = {.least = 1024, .greatest = 64 << 20, .repetitions = 9};
     const struct tool_option options[] = {
-        {"least", TOOL_INT, &least, "BYTES", "shortest message", 1, 1 << 30},
-        {"greatest", TOOL_INT, &greatest, "BYTES", "longest message; sizes grow fourfold", 1, 1 << 30},
-        {"reps", TOOL_INT, &repetitions, "N", "repetitions of every size, odd", 1, MOST_REPETITIONS},
+        {"least", TOOL_INT, &r.least, "BYTES", "shortest message", 1, 1 << 30},
+        {"greatest", TOOL_INT, &r.greatest, "BYTES", "longest message; sizes grow fourfold", 1, 1 << 30},
+        {"reps", TOOL_INT, &r.repetitions, "N", "repetitions of every size, odd", 1, MOST_REPETITIONS},
         {NULL, TOOL_FLAG, NULL, NULL, NULL, 0, 0},
     };
-    int provided = 0, rank = 0;
-    int status = tool_options_read(
+
+    return tool_run_ranks(
         argc, argv,
         "usage: mpiexec -n 2 hydra-dcp bench net [options]\n\nCompare the transports of the ring with "
         "each other and with a memcpy that every rank runs at the same time.",
-        options, &done);
-
-    if (status != HYDRA_SUCCESS)
-        return tool_fail(status);
-    if (done)
-        return 0;
-    MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    status = run(least, greatest, repetitions);
-    if (status != HYDRA_SUCCESS && (rank == 0 || status != HYDRA_ERR_PEER))
-        status = tool_fail(status);
-    MPI_Finalize();
-    return status;
+        options, run, &r);
 }

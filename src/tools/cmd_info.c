@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "tools/commands.h"
+#include "tools/ranks.h"
 
 static void print_config(void)
 {
@@ -197,44 +198,45 @@ fail:
     return status == HYDRA_SUCCESS ? Hydra_Finalize(&context) : status;
 }
 
+struct request {
+    bool config;
+    const char *topology;
+    int64_t ranks;
+};
+
+static int describe(int rank, int size, void *state)
+{
+    const struct request *r = state;
+
+    (void)size;
+    if (r->config) {
+        if (rank == 0)
+            print_config();
+        return HYDRA_SUCCESS;
+    }
+    if (rank == 0)
+        print_versions();
+    if (r->ranks == 0)
+        return describe_pool(r->topology);
+    if (rank != 0)
+        return HYDRA_SUCCESS;
+    return describe_synthetic(r->ranks, r->topology != NULL ? r->topology : hydra_config_get(HYDRA_CONFIG_TOPOLOGY));
+}
+
 int hydra_cmd_info(int argc, char **argv)
 {
-    bool config = false, done = false;
-    const char *topology = NULL;
-    int64_t ranks = 0;
+    struct request r = {0};
     const struct tool_option options[] = {
-        {"config", TOOL_FLAG, &config, NULL, "list every environment variable with its value and origin, nothing else",
-         0, 0},
-        {"topology", TOOL_STRING, &topology, "TEXT", "synthetic machine instead of HYDRA_DCP_TOPOLOGY", 0, 0},
-        {"ranks", TOOL_INT, &ranks, "N", "describe N ranks of a synthetic machine; 0: those of this run", 0, 1 << 24},
+        {"config", TOOL_FLAG, &r.config, NULL,
+         "list every environment variable with its value and origin, nothing else", 0, 0},
+        {"topology", TOOL_STRING, &r.topology, "TEXT", "synthetic machine instead of HYDRA_DCP_TOPOLOGY", 0, 0},
+        {"ranks", TOOL_INT, &r.ranks, "N", "describe N ranks of a synthetic machine; 0: those of this run", 0, 1 << 24},
         {NULL, TOOL_FLAG, NULL, NULL, NULL, 0, 0},
     };
-    int provided = 0, rank = 0;
-    int status = tool_options_read(
+
+    return tool_run_ranks(
         argc, argv,
         "usage: [mpiexec -n N] hydra-dcp info [options]\n\nShow the slot map, the chunks and which of "
         "them straddle a node, transports and kernels with their scores, and versions.",
-        options, &done);
-
-    if (status != HYDRA_SUCCESS)
-        return tool_fail(status);
-    if (done)
-        return 0;
-    MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (config) {
-        if (rank == 0)
-            print_config();
-    } else {
-        if (rank == 0)
-            print_versions();
-        if (ranks == 0)
-            status = describe_pool(topology);
-        else if (rank == 0)
-            status = describe_synthetic(ranks, topology != NULL ? topology : hydra_config_get(HYDRA_CONFIG_TOPOLOGY));
-    }
-    if (status != HYDRA_SUCCESS && (rank == 0 || status != HYDRA_ERR_PEER))
-        status = tool_fail(status);
-    MPI_Finalize();
-    return status;
+        options, describe, &r);
 }

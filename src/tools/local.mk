@@ -20,7 +20,8 @@ hydra_dcp_SOURCES = \
 	src/tools/cmd_sim.c \
 	src/tools/commands.def src/tools/commands.h \
 	src/tools/main.c \
-	src/tools/options.c src/tools/options.h
+	src/tools/options.c src/tools/options.h \
+	src/tools/ranks.c src/tools/ranks.h
 hydra_dcp_CPPFLAGS = $(AM_CPPFLAGS) -DHYDRA_PKGDATADIR='"$(pkgdatadir)"'
 settingsdir = $(pkgdatadir)/settings
 dist_settings_DATA = \

@@ -37,8 +37,18 @@ if [ -n "$MPIEXEC" ]; then
     holds "an unknown transport is named" "HYDRA_DCP_RING: no transport is called 'pigeon'"
     output=$(timeout 100 $MPIEXEC $MPIEXEC_FLAGS -n 2 "$command" bench net --least 1K --greatest 4K --reps 1 2>&1 < /dev/null)
     holds "bench net prints a row a size" '^ +4096 '
+    output=$(timeout 100 $MPIEXEC $MPIEXEC_FLAGS -n 2 "$command" bench attn --what memory --tokens 256 2>&1 < /dev/null)
+    holds "bench attn says what a factor's workspace takes" '^  U = 2, R = 1: '
+    output=$(timeout 100 $MPIEXEC $MPIEXEC_FLAGS -n 2 "$command" bench attn --what luck 2>&1 < /dev/null)
+    holds "and names what it cannot measure" "'luck' is none of"
 fi
 output=$("$command" bench net 2>&1)
 holds "bench net alone says that it needs ranks" 'mpiexec -n 2'
+output=$("$command" bench attn 2>&1; echo "exit $?")
+holds "so does bench attn" 'mpiexec -n 4'
+holds "which is bad input" '^exit 2$'
+output=$("$command" info --rank 3 2>&1; echo "exit $?")
+holds "an option that a command on ranks does not have is refused before MPI starts" "has no option '--rank'"
+holds "as bad input too" '^exit 2$'
 echo "1..$number"
 exit $failed
