@@ -61,7 +61,7 @@ int main(int argc, char **argv)
         groups += comm != MPI_COMM_NULL;
         Hydra_Schedule_free(&schedule);
     }
-    good &= TAP_CHECK(created == 0, "%d communicators were created", created) &
+    good &= TAP_CHECK(created == 0, "%d communicators were created", created) &&
             TAP_CHECK(groups > 0, "no group was handed out");
     mpi_tap_result(good, "5,000 plan and free cycles create no communicator");
     Hydra_Finalize(&context);

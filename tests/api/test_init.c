@@ -133,7 +133,7 @@ static bool unknown_everywhere(const char *alltoall, const char *kernel, const c
     config.kernel = kernel;
     config.topology = topology;
     status = Hydra_Init(MPI_COMM_WORLD, &config, &context);
-    return TAP_CHECK(status == HYDRA_ERR_ARG || status == HYDRA_ERR_FORMAT, "status %d: %s", status, detail()) &
+    return TAP_CHECK(status == HYDRA_ERR_ARG || status == HYDRA_ERR_FORMAT, "status %d: %s", status, detail()) &&
            TAP_CHECK(strstr(detail(), word) != NULL, "'%s' does not name %s", detail(), word);
 }
 

@@ -166,24 +166,6 @@ static void schedules_travel(void)
                    "broadcasting a null schedule is an error everywhere");
 }
 
-/* MPIs have some two thousand communicators: one a cycle would run out. */
-static void five_thousand_plans(void)
-{
-    int64_t lengths[2] = {40, 9};
-    Hydra_Plan_options options = ordinary();
-    bool good = true;
-
-    for (int cycle = 0; good && cycle < 5000; cycle++) {
-        Hydra_Schedule schedule = HYDRA_SCHEDULE_NULL;
-        MPI_Comm comm;
-
-        good &= Hydra_Plan(context, 2, lengths, &options, &schedule) == HYDRA_SUCCESS;
-        good = good && Hydra_Group_comm(context, schedule, 0, &comm) == HYDRA_SUCCESS;
-        Hydra_Schedule_free(&schedule);
-    }
-    mpi_tap_result(good, "five thousand plans and their groups use up no communicators (MPICH#1768)");
-}
-
 int main(int argc, char **argv)
 {
     mpi_tap_begin(&argc, &argv);
@@ -195,8 +177,6 @@ int main(int argc, char **argv)
     disagreements();
     pairs_travel();
     schedules_travel();
-    if (size <= 2)
-        five_thousand_plans();
     Hydra_Finalize(&context);
     return mpi_tap_done();
 }

@@ -71,7 +71,7 @@ static int count_of(const char *path)
 /* Exactly so often, and nothing is left open. */
 static bool saw(const char *path, int times)
 {
-    return TAP_CHECK(count_of(path) == times, "%s was seen %d times, not %d", path, count_of(path), times) &
+    return TAP_CHECK(count_of(path) == times, "%s was seen %d times, not %d", path, count_of(path), times) &&
            TAP_CHECK(!wrong && depth == 0, "%d ranges are open after it%s", depth,
                      wrong ? ", and order was broken" : "");
 }
@@ -137,8 +137,8 @@ static void planning_and_moves(void)
 
     forget();
     good = open_scene(&s, 1);
-    good = good && (saw("Hydra_Plan", 1) & saw("Hydra_Plan>plan gather", 1) & saw("Hydra_Plan>planning", 1) &
-                    saw("Hydra_Plan>plan agree", 1));
+    good = good && saw("Hydra_Plan", 1) && saw("Hydra_Plan>plan gather", 1) && saw("Hydra_Plan>planning", 1) &&
+           saw("Hydra_Plan>plan agree", 1);
     mpi_tap_result(good, "a plan is seen, with what it gathers, plans and agrees on");
 
     forget();
@@ -151,7 +151,8 @@ static void planning_and_moves(void)
     forget();
     good = Hydra_Dispatch(s.context, s.schedule, 0, 4, s.buffer[0], s.buffer[1]) == HYDRA_SUCCESS &&
            Hydra_Collect(s.context, s.schedule, 0, 4, s.buffer[1], s.buffer[2]) == HYDRA_SUCCESS;
-    good &= saw("Hydra_Dispatch>move post", 1) & saw("Hydra_Dispatch>move wait", 1) & saw("Hydra_Collect>move wait", 1);
+    good &=
+        saw("Hydra_Dispatch>move post", 1) && saw("Hydra_Dispatch>move wait", 1) && saw("Hydra_Collect>move wait", 1);
     mpi_tap_result(good, "dispatch and collect are seen");
 
     forget();
@@ -171,10 +172,10 @@ static void a_ring(void)
 
     forget();
     good = good && forward(&s) == HYDRA_SUCCESS && backward(&s) == HYDRA_SUCCESS;
-    good &= saw("Hydra_Attn_forward", 1) & saw("Hydra_Attn_forward>ring compute", n) &
-            saw("Hydra_Attn_forward>ring wait", 2 * (n - 1)) & saw("Hydra_Attn_forward>reserve", 1);
-    good &= saw("Hydra_Attn_backward", 1) & saw("Hydra_Attn_backward>ring compute", n > 1 ? n + 1 : 1) &
-            saw("Hydra_Attn_backward>merge", n - 1) & saw("Hydra_Attn_backward>delta", 1) &
+    good &= saw("Hydra_Attn_forward", 1) && saw("Hydra_Attn_forward>ring compute", n) &&
+            saw("Hydra_Attn_forward>ring wait", 2 * (n - 1)) && saw("Hydra_Attn_forward>reserve", 1);
+    good &= saw("Hydra_Attn_backward", 1) && saw("Hydra_Attn_backward>ring compute", n > 1 ? n + 1 : 1) &&
+            saw("Hydra_Attn_backward>merge", n - 1) && saw("Hydra_Attn_backward>delta", 1) &&
             saw("Hydra_Attn_backward>all-to-all wait", 0);
     mpi_tap_result(good, "every step of a ring is seen, forward and backward");
     close_scene(&s);
@@ -190,9 +191,10 @@ static void an_alltoall(void)
 
     forget();
     good = good && forward(&s) == HYDRA_SUCCESS && backward(&s) == HYDRA_SUCCESS;
-    good &= saw("Hydra_Attn_forward>all-to-all post", 5 * some) & saw("Hydra_Attn_forward>all-to-all wait", 5 * some) &
-            saw("Hydra_Attn_forward>all-to-all unpack", 5 * some) & saw("Hydra_Attn_forward>ring compute", 1);
-    good &= saw("Hydra_Attn_backward>all-to-all wait", 9 * some) & saw("Hydra_Attn_backward>ring compute", 1);
+    good &= saw("Hydra_Attn_forward>all-to-all post", 5 * some) &&
+            saw("Hydra_Attn_forward>all-to-all wait", 5 * some) &&
+            saw("Hydra_Attn_forward>all-to-all unpack", 5 * some) && saw("Hydra_Attn_forward>ring compute", 1);
+    good &= saw("Hydra_Attn_backward>all-to-all wait", 9 * some) && saw("Hydra_Attn_backward>ring compute", 1);
     mpi_tap_result(good, "every tensor of the inner all-to-all is seen, forward and backward");
 
     forget();
@@ -200,7 +202,7 @@ static void an_alltoall(void)
     for (int which = HYDRA_Q; good && which <= HYDRA_V; which++)
         good = Hydra_Attn_put(op, which, s.buffer[which]) == HYDRA_SUCCESS;
     good = good && Hydra_Attn_wait(&op, s.buffer[3], s.buffer[4], HYDRA_SAVED_NULL) == HYDRA_SUCCESS;
-    good &= saw("Hydra_Attn_put", 3) & saw("Hydra_Attn_put>all-to-all post", 3 * some) &
+    good &= saw("Hydra_Attn_put", 3) && saw("Hydra_Attn_put>all-to-all post", 3 * some) &&
             saw("Hydra_Attn_wait>ring compute", 1);
     mpi_tap_result(good, "the split forward is seen call by call");
     close_scene(&s);

@@ -114,7 +114,7 @@ static void taint_reaches_what_depends_on_it(void)
 
             problem_run(&p, ops, &clean);
             for (int tensor = Q; tensor <= DOUT; tensor++)
-                good &= taint(&p, ops, &clean, tensor, NAN) & taint(&p, ops, &clean, tensor, INFINITY);
+                good &= taint(&p, ops, &clean, tensor, NAN) && taint(&p, ops, &clean, tensor, INFINITY);
             results_free(&clean);
         }
         problem_free(&p);
@@ -178,7 +178,7 @@ static void gradients_are_slopes(void)
             struct results r;
 
             problem_run(&p, ops, &r);
-            good &= slopes(&p, ops, "dq", p.q, r.dq, length * 2 * 5) & slopes(&p, ops, "dk", p.k, r.dk, length * 5) &
+            good &= slopes(&p, ops, "dq", p.q, r.dq, length * 2 * 5) && slopes(&p, ops, "dk", p.k, r.dk, length * 5) &&
                     slopes(&p, ops, "dv", p.v, r.dv, length * 4);
             results_free(&r);
         }

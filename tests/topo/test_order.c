@@ -233,10 +233,10 @@ static bool bad_machine(const char *text, const char *word)
 
 static bool bad_machines(void)
 {
-    return bad_machine("", "MACHINES*") & bad_machine("core:6", "MACHINES*") & bad_machine("0*[pu:1]", "0") &
-           bad_machine("2*[pu:1", "MACHINES*") & bad_machine("2*[cow:1]", "cow:1") &
-           bad_machine("2*[pu:1]/upside-down", "/upside-down") & bad_machine("2*[pu:1]+", "MACHINES*") &
-           bad_machine("99999999999*[pu:1]", "99999999999") & bad_machine("2x[pu:1]", "MACHINES*");
+    return bad_machine("", "MACHINES*") && bad_machine("core:6", "MACHINES*") && bad_machine("0*[pu:1]", "0") &&
+           bad_machine("2*[pu:1", "MACHINES*") && bad_machine("2*[cow:1]", "cow:1") &&
+           bad_machine("2*[pu:1]/upside-down", "/upside-down") && bad_machine("2*[pu:1]+", "MACHINES*") &&
+           bad_machine("99999999999*[pu:1]", "99999999999") && bad_machine("2x[pu:1]", "MACHINES*");
 }
 
 /* More ranks than PUs: the machine is filled again. */
