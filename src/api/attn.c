@@ -113,7 +113,7 @@ static int resolve_config(const Hydra_Attn_config *given, struct hydra_engine_co
 
     HYDRA_REQUIRE(given != NULL, HYDRA_ERR_ARG, "config is NULL");
     HYDRA_REQUIRE(given->size > 0 && given->size <= sizeof c, HYDRA_ERR_UNSUPPORTED,
-                  "Hydra_Attn_config of %zu bytes: this library knows %zu", given->size, sizeof c);
+                  "Hydra_Attn_config.size is %zu, not 1 .. %zu: start from HYDRA_ATTN_CONFIG_INIT", given->size, sizeof c);
     memcpy(&c, given, given->size);
     HYDRA_REQUIRE(c.heads >= 1 && c.heads <= 65536, HYDRA_ERR_ARG, "heads is %d, must be 1 .. 65536", c.heads);
     HYDRA_REQUIRE(c.kv_heads >= 1 && c.kv_heads <= c.heads, HYDRA_ERR_ARG, "kv_heads is %d, must be 1 .. heads (%d)", c.kv_heads,

@@ -224,6 +224,8 @@ int hydra_context_agree_hash(Hydra_Context context, int status, uint64_t hash, c
     struct hydra_comm pool = hydra_comm_of(context->pool);
     struct hydra_comm peers = {.mpi = context->pool->peers, .pool = context->pool, .timeout = context->pool->timeout};
 
+    if (status != HYDRA_SUCCESS && context->pool->broken) /* nothing can be agreed over it any more, but its peers must not wait */
+        return peers.mpi == MPI_COMM_NULL ? status : hydra_agree_same(peers, status, hash, what);
     status = hydra_agree_same(pool, status, hash, what);
     if (peers.mpi == MPI_COMM_NULL)
         return status;

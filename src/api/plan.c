@@ -13,7 +13,14 @@
 #include "plan/schedule_io.h"
 
 /* What every rank tells the others first. */
-enum { TOLD_DOCS, TOLD_PAIRS, TOLD };
+enum { TOLD_DOCS, TOLD_PAIRS, TOLD_OPTIONS, TOLD };
+
+static const char *const option_names[] = {
+#define OPTION(field) #field,
+#include "plan/options.def"
+#undef OPTION
+};
+enum { OPTIONS = sizeof option_names / sizeof *option_names };
 
 /* Documents of the whole pool, numbered rank by rank. */
 struct gathered {
@@ -42,12 +49,32 @@ static int copy_options(const Hydra_Plan_options *given, Hydra_Plan_options *opt
     *options = (Hydra_Plan_options)HYDRA_PLAN_OPTIONS_INIT;
     HYDRA_REQUIRE(given != NULL, HYDRA_ERR_ARG, "options is NULL");
     HYDRA_REQUIRE(given->size > 0 && given->size <= sizeof *options, HYDRA_ERR_UNSUPPORTED,
-                  "Hydra_Plan_options of %zu bytes: this library knows %zu", given->size, sizeof *options);
+                  "Hydra_Plan_options.size is %zu, not 1 .. %zu: start from HYDRA_PLAN_OPTIONS_INIT", given->size, sizeof *options);
     memcpy(options, given, given->size);
     options->size = sizeof *options;
 
 fail:
     return status;
+}
+
+static void list_options(const Hydra_Plan_options *options, int64_t values[OPTIONS])
+{
+    int i = 0;
+
+#define OPTION(field) values[i++] = (int64_t)options->field;
+#include "plan/options.def"
+#undef OPTION
+}
+
+static int64_t hash_options(const Hydra_Plan_options *options)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+    int64_t values[OPTIONS];
+
+    list_options(options, values);
+    for (int i = 0; i < OPTIONS; i++)
+        hash = (hash ^ (uint64_t)values[i]) * 0x100000001b3u;
+    return (int64_t)(hash ^ hash >> 32);
 }
 
 static int check_arguments(int64_t ndocs, const int64_t lengths[], const Hydra_Schedule *schedule)
@@ -89,6 +116,32 @@ fail:
     return status;
 }
 
+/* The first rank whose options are not those of rank 0, and the first of them that differs: one sentence everywhere. A
+ * rank that could not plan with its own (planned) has its error kept. */
+static int compare_options(Hydra_Context context, const struct gathered *all, const Hydra_Plan_options *options, int planned)
+{
+    struct hydra_comm comm = hydra_comm_of(context->pool);
+    int64_t pool = context->pool->size, other = 0, first[OPTIONS], its[OPTIONS];
+    int status = HYDRA_SUCCESS;
+
+    while (other < pool && all->told[other * TOLD + TOLD_OPTIONS] == all->told[TOLD_OPTIONS])
+        other++;
+    if (other == pool)
+        return planned;
+    HYDRA_TRY(hydra_agree(comm, planned, "Hydra_Plan"));
+    list_options(options, first);
+    list_options(options, its);
+    HYDRA_TRY(hydra_bcast(comm, first, sizeof first, 0, "Hydra_Plan: options"));
+    HYDRA_TRY(hydra_bcast(comm, its, sizeof its, (int)other, "Hydra_Plan: options"));
+    for (int i = 0; i < OPTIONS; i++)
+        HYDRA_REQUIRE(first[i] == its[i], HYDRA_ERR_MISMATCH,
+                      "ranks disagree on options: %s is %" PRId64 " on rank 0, %" PRId64 " on rank %" PRId64, option_names[i],
+                      first[i], its[i], other);
+
+fail:
+    return status;
+}
+
 static bool pairs_given(const struct gathered *all, int64_t pool)
 {
     for (int64_t r = 0; r < pool; r++)
@@ -114,8 +167,8 @@ fail:
     return status;
 }
 
-static int gather(Hydra_Context context, int failed, int64_t ndocs, const int64_t lengths[], const int64_t *pairs,
-                  struct gathered *all)
+static int gather(Hydra_Context context, int failed, int64_t ndocs, const int64_t lengths[],
+                  const Hydra_Plan_options *options, struct gathered *all)
 {
     HYDRA_IN_RANGE(GATHER);
     struct hydra_comm comm = hydra_comm_of(context->pool);
@@ -130,7 +183,8 @@ static int gather(Hydra_Context context, int failed, int64_t ndocs, const int64_
     if (all->told == NULL)
         return hydra_agree(comm, status, "Hydra_Plan");
     mine[TOLD_DOCS] = ndocs;
-    mine[TOLD_PAIRS] = pairs != NULL;
+    mine[TOLD_PAIRS] = options->pairs != NULL;
+    mine[TOLD_OPTIONS] = hash_options(options);
     HYDRA_TRY(hydra_agree(comm, status, "Hydra_Plan"));
     HYDRA_TRY(hydra_allgather(comm, mine, TOLD, all->told, "Hydra_Plan"));
     HYDRA_TRY(hear(all, pool)); /* the same everywhere */
@@ -138,7 +192,7 @@ static int gather(Hydra_Context context, int failed, int64_t ndocs, const int64_
         all->bytes[r] = all->told[r * TOLD + TOLD_DOCS] * (int64_t)sizeof *lengths;
     HYDRA_TRY(gather_numbers(context, all, lengths, &all->lengths, "Hydra_Plan: lengths"));
     if (pairs_given(all, pool))
-        HYDRA_TRY(gather_numbers(context, all, pairs, &all->pairs, "Hydra_Plan: pairs"));
+        HYDRA_TRY(gather_numbers(context, all, options->pairs, &all->pairs, "Hydra_Plan: pairs"));
 
 fail:
     return status;
@@ -158,10 +212,14 @@ int Hydra_Plan(Hydra_Context context, int64_t ndocs, const int64_t lengths[], co
     status = check_arguments(ndocs, lengths, schedule);
     if (status == HYDRA_SUCCESS)
         status = copy_options(options, &copy);
-    HYDRA_TRY(gather(context, status, ndocs, lengths, copy.pairs, &all));
-    copy.pairs = all.pairs;
-    status = hydra_plan_make(context->pool->size, all.ndocs, all.lengths, all.loaded_begin, context->pool->slot_of_rank, &copy,
-                             &made);
+    status = gather(context, status, ndocs, lengths, &copy, &all);
+    if (status == HYDRA_SUCCESS) {
+        copy.pairs = all.pairs;
+        status = hydra_plan_make(context->pool->size, all.ndocs, all.lengths, all.loaded_begin, context->pool->slot_of_rank,
+                                 &copy, &made);
+        status = compare_options(context, &all, &copy, status);
+    }
+    /* Also after an error that the pool has agreed on: its peers wait to hear of it. */
     HYDRA_TRY(hydra_context_agree_hash(context, status, made != NULL ? made->hash : 0, "plan: options, lengths or slot maps"));
     clear(&all);
     *schedule = made;

@@ -133,6 +133,28 @@ static bool peers_of_some_ranks_are_refused(void)
                      hydra_error_detail());
 }
 
+/* One rank of stage 1 fails in Hydra_Plan: nobody in stage 0 waits for ranks that have returned. */
+static bool failed_plans_cross_stages(void)
+{
+    Hydra_Context context = HYDRA_CONTEXT_NULL;
+    Hydra_Plan_options options = HYDRA_PLAN_OPTIONS_INIT;
+    Hydra_Schedule schedule = HYDRA_SCHEDULE_NULL;
+    int64_t lengths[1] = {5};
+    bool culprit = mpi_tap_rank == mpi_tap_size - 1;
+    bool good = start(true, NULL, &context) == HYDRA_SUCCESS;
+    int status;
+
+    if (!TAP_CHECK(good, "%s", hydra_error_detail()))
+        return false;
+    options.budget = 8;
+    status = Hydra_Plan(context, culprit ? -1 : 1, lengths, &options, &schedule);
+    good = TAP_CHECK(status == (culprit ? HYDRA_ERR_ARG : HYDRA_ERR_PEER), "status %d: %s", status, hydra_error_detail());
+    good &= TAP_CHECK(Hydra_Plan(context, 1, lengths, &options, &schedule) == HYDRA_SUCCESS, "%s", hydra_error_detail());
+    Hydra_Schedule_free(&schedule);
+    Hydra_Finalize(&context);
+    return good;
+}
+
 /* Peers whose order differs from pool rank to pool rank do not share a slot map. */
 static bool crossed_peers_are_refused(void)
 {
@@ -161,6 +183,8 @@ int main(int argc, char **argv)
     mpi_tap_result(stages_agree(), "stages on different machines use one slot map, and agree on hashes");
     mpi_tap_result(failures_cross_stages(),
                    "a rank of one stage that fails in Hydra_Init ends it in the other stage too");
+    mpi_tap_result(failed_plans_cross_stages(),
+                   "a rank of one stage that fails in Hydra_Plan ends it in the other stage too, and the next plan is fine");
     mpi_tap_result(crossed_peers_are_refused(), "peers ordered differently from rank to rank are refused");
     mpi_tap_result(peers_of_some_ranks_are_refused(), "peers that only some ranks of a pool give are refused");
     mpi_tap_result(a_later_config_is_refused_everywhere(),

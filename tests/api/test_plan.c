@@ -72,6 +72,24 @@ static void plans_as_one_process_would(void)
     Hydra_Schedule_free(&serial);
 }
 
+static void a_differing_option_is_named(void)
+{
+    int64_t mine[64], n = my_lengths(rank, mine);
+    Hydra_Plan_options options = ordinary();
+    Hydra_Schedule schedule = HYDRA_SCHEDULE_NULL;
+    char detail[512] = "", wanted[64];
+    int status;
+
+    if (rank == size - 1)
+        options.align = 4;
+    status = Hydra_Plan(context, n, mine, &options, &schedule);
+    Hydra_Error_detail(detail, sizeof detail);
+    snprintf(wanted, sizeof wanted, "align is 1 on rank 0, 4 on rank %d", size - 1);
+    mpi_tap_result(TAP_CHECK(status == HYDRA_ERR_MISMATCH && strstr(detail, wanted) != NULL, "rank %d: %s", rank, detail),
+                   "an option that differs is named with both values, on every rank");
+    Hydra_Schedule_free(&schedule);
+}
+
 /* Call Hydra_Plan wrongly on the last rank: everybody fails, as `wanted` where given, and the next plan is fine. */
 static void expect(int status, Hydra_Schedule *schedule, int wanted_there, int wanted_here, const char *sentence)
 {
@@ -99,6 +117,8 @@ static void disagreements(void)
     int peer = size > 1 ? HYDRA_ERR_PEER : HYDRA_SUCCESS;
 
     other.budget = 80;
+    if (size > 1)
+        a_differing_option_is_named();
     if (size > 1)
         expect(Hydra_Plan(context, n, mine, odd ? &other : &options, &schedule), &schedule, HYDRA_ERR_MISMATCH, HYDRA_ERR_MISMATCH,
                "one rank with another budget: all ranks hear of it, and the context stays whole");
