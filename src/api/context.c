@@ -7,6 +7,7 @@
 #include <omp.h>
 #endif
 
+#include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -132,6 +133,14 @@ fail:
     return status;
 }
 
+/* A misspelt variable would have no effect in silence. One rank says so. */
+static void warn_of_unknown_variables(const struct hydra_pool *pool)
+{
+    for (int i = 0; pool->rank == 0 && hydra_config_unknown(i) != NULL; i++)
+        hydra_log(HYDRA_LEVEL_WARN, "api", "%s: the library has no such variable ('hydra-dcp info --config' lists them)",
+                  hydra_config_unknown(i));
+}
+
 int Hydra_Init(MPI_Comm pool, const Hydra_Config *config, Hydra_Context *context)
 {
     struct hydra_settings settings;
@@ -166,6 +175,7 @@ int Hydra_Init(MPI_Comm pool, const Hydra_Config *config, Hydra_Context *context
     HYDRA_TRY(hydra_net_create(made->pool, settings.alltoall, HYDRA_NET_ALLTOALL, &made->alltoall));
     HYDRA_TRY(hydra_net_create(made->pool, settings.ring, HYDRA_NET_RING, &made->ring));
     made->threads = openmp_threads();
+    warn_of_unknown_variables(made->pool);
     pthread_mutex_lock(&live_lock);
     made->next = live;
     live = made;

@@ -62,6 +62,15 @@ uint64_t hydra_settings_hash(const struct hydra_settings *settings)
     return hash;
 }
 
+static int unknown_kernel(const char *name)
+{
+    char known[256] = "";
+
+    for (int i = 0; hydra_kernel_at(i) != NULL; i++)
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i > 0 ? " " : "", hydra_kernel_at(i)->name);
+    return hydra_error(HYDRA_ERR_ARG, "HYDRA_DCP_KERNEL: no kernel is called '%s' (there are: %s)", name, known);
+}
+
 int hydra_settings_kernel(struct hydra_pool *pool, const char *name, const struct hydra_kernel_ops **kernel)
 {
     enum { MOST_KERNELS = 32 };
@@ -77,7 +86,8 @@ int hydra_settings_kernel(struct hydra_pool *pool, const char *name, const struc
         scores[count] = hydra_kernel_at(count)->probe(why[count], sizeof why[count]);
     }
     HYDRA_TRY(hydra_agree_same(comm, HYDRA_SUCCESS, (uint64_t)count, "number of attention kernels built in"));
-    HYDRA_REQUIRE(name[0] == '\0' || named != NULL, HYDRA_ERR_ARG, "HYDRA_DCP_KERNEL: no kernel is called '%s'", name);
+    if (name[0] != '\0' && named == NULL)
+        HYDRA_TRY(unknown_kernel(name)); /* the same on every rank, as the settings are */
     HYDRA_TRY(hydra_least(comm, scores, count, "the choice of a kernel"));
     for (int i = 0; i < count; i++)
         if (named != NULL ? hydra_kernel_at(i) == named : scores[i] > scores[best])
@@ -85,6 +95,7 @@ int hydra_settings_kernel(struct hydra_pool *pool, const char *name, const struc
     HYDRA_REQUIRE(scores[best] > 0, HYDRA_ERR_UNSUPPORTED, "HYDRA_DCP_KERNEL: kernel %s cannot run: %s",
                   hydra_kernel_at(best)->name, why[best]);
     *kernel = hydra_kernel_at(best);
+    hydra_log(HYDRA_LEVEL_INFO, "api", "attention kernel %s", (*kernel)->name);
 
 fail:
     return status;

@@ -11,6 +11,8 @@
 
 static const char *const level_names[] = {"error", "warn", "info", "debug"};
 
+static const char *const modules[] = {"api", "comm", "fortran", "net"}; /* the folders that have something to say */
+
 static struct {
     hydra_log_function function;
     void *user;
@@ -27,12 +29,23 @@ void hydra_log_set(hydra_log_function function, void *user, int level)
     sink.set_by_caller = true;
 }
 
+static bool is_module(const char *name)
+{
+    for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
+        if (strcmp(modules[i], name) == 0)
+            return true;
+    return false;
+}
+
 int hydra_log_configure(void)
 {
     const char *text = hydra_config_get(HYDRA_CONFIG_LOG);
     const char *colon = strchr(text, ':');
     size_t length = colon == NULL ? strlen(text) : (size_t)(colon - text);
 
+    if (colon != NULL && !is_module(colon + 1))
+        return hydra_error(HYDRA_ERR_FORMAT, "HYDRA_DCP_LOG: no module is called '%s' (there are: api comm fortran net)",
+                           colon + 1);
     for (int level = 0; level <= HYDRA_LEVEL_DEBUG; level++)
         if (strlen(level_names[level]) == length && strncmp(text, level_names[level], length) == 0) {
             if (!sink.set_by_caller)

@@ -12,7 +12,7 @@ void hydra_log_set(hydra_log_function function, void *user, int level);
 /* Read HYDRA_DCP_LOG; HYDRA_ERR_FORMAT names it. Does not override hydra_log_set. */
 int hydra_log_configure(void);
 
-/* module: the folder ("topo", "attn", ...). One line, no newline. */
+/* module: the folder, one of the list in log.c. One line, no newline. */
 void hydra_log(int level, const char *module, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 #endif

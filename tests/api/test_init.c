@@ -109,6 +109,30 @@ static bool bad_variable(const char *name, const char *value, int status)
     return good;
 }
 
+static int lines_about_it;
+
+static void listen(int level, const char *module, const char *text, void *user)
+{
+    (void)module, (void)user;
+    lines_about_it += level == HYDRA_LOG_WARN && strstr(text, "HYDRA_DCP_TIMOUT=5") != NULL;
+}
+
+static bool misspelt_variables_are_named(void)
+{
+    Hydra_Context context = HYDRA_CONTEXT_NULL;
+    bool good;
+
+    setenv("HYDRA_DCP_TIMOUT", "5", 1);
+    lines_about_it = 0;
+    Hydra_Set_log(listen, NULL, HYDRA_LOG_WARN);
+    good = TAP_CHECK(Hydra_Init(MPI_COMM_WORLD, NULL, &context) == HYDRA_SUCCESS, "%s", detail());
+    good &= TAP_CHECK(lines_about_it == (mpi_tap_rank == 0), "%d lines", lines_about_it);
+    Hydra_Set_log(NULL, NULL, HYDRA_LOG_WARN);
+    unsetenv("HYDRA_DCP_TIMOUT");
+    Hydra_Finalize(&context);
+    return good;
+}
+
 /* The ranks are asked for different things: every rank hears of it. */
 static bool different_rings(void)
 {
@@ -210,6 +234,9 @@ int main(int argc, char **argv)
                    "a bad HYDRA_DCP_LOG on one rank fails on every rank");
     mpi_tap_result(bad_variable("HYDRA_DCP_TOPOLOGY", "2*[moon:6]", HYDRA_ERR_FORMAT),
                    "a bad HYDRA_DCP_TOPOLOGY on one rank fails on every rank");
+    mpi_tap_result(bad_variable("HYDRA_DCP_LOG", "info:attention", HYDRA_ERR_FORMAT),
+                   "a module of HYDRA_DCP_LOG that is none on one rank fails on every rank");
+    mpi_tap_result(misspelt_variables_are_named(), "a misspelt HYDRA_DCP_ variable is named once, by rank 0");
     setenv("HYDRA_DCP_RING", "delay", 1);
     setenv("HYDRA_DCP_DELAY", "0,1e9", 1);
     if (mpi_tap_rank == culprit)

@@ -28,5 +28,6 @@ check '#include "(plan|block|sim|net|kernel|attn|api|tools)/' "comm includes bas
 check '#include "(topo|plan|block|sim|kernel|attn|api|tools)/' "net includes base and comm only" $(folders net)
 check '#include "(sim|api|tools)/' "attn includes neither sim, api nor tools" $(folders attn)
 check '#include "(sim|tools)/' "api includes neither sim nor tools" $(folders api)
+check 'hydra_log\(HYDRA_LEVEL_[A-Z]*, "(a[^p]|ap[^i]|[^acfn]|c[^o]|f[^o]|n[^e])' "log lines come from the modules that HYDRA_DCP_LOG knows (log.c)" .
 echo "1..$number"
 exit $failed
