@@ -26,7 +26,7 @@ double hydra_rate_value(struct hydra_rate rate)
     return ldexp(rate.mantissa, -rate.shift);
 }
 
-int64_t hydra_rate_apply(struct hydra_rate rate, hydra_weight value)
+int64_t hydra_rate_apply_wide(struct hydra_rate rate, hydra_weight value)
 {
     hydra_weight product;
     int shift = rate.shift;

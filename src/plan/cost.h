@@ -17,6 +17,22 @@ struct hydra_rate {
     int shift;
 };
 
+/* value * rate, rounded down, at most HYDRA_TIME_MAX; any value and rate. */
+int64_t hydra_rate_apply_wide(struct hydra_rate rate, hydra_weight value);
+
+/* The same; planners ask for millions of these, nearly all of them small. */
+static inline int64_t hydra_rate_apply(struct hydra_rate rate, hydra_weight value)
+{
+    if (value >> 64 == 0 && (unsigned)rate.shift < 64) {
+        hydra_weight product = (hydra_weight)(uint64_t)value * rate.mantissa;
+        uint64_t high = (uint64_t)(product >> 64);
+        uint64_t whole = (uint64_t)product >> rate.shift | high << 1 << (63 - rate.shift);
+
+        return high >> rate.shift != 0 || whole > (uint64_t)HYDRA_TIME_MAX ? HYDRA_TIME_MAX : (int64_t)whole;
+    }
+    return hydra_rate_apply_wide(rate, value);
+}
+
 /* What a group of one size pays. */
 struct hydra_cost_degree {
     int64_t size;               /* P */
@@ -71,9 +87,6 @@ int64_t hydra_cost_forward(const struct hydra_cost *cost, int64_t size, hydra_we
 /* Backward time of the same: backward_compute * (compute + fixed) + backward_comm * communication. */
 int64_t hydra_cost_backward(const struct hydra_cost *cost, int64_t size, hydra_weight weight_per_rank,
                             int64_t tokens_per_rank);
-
-/* value * rate, rounded down, at most HYDRA_TIME_MAX. */
-int64_t hydra_rate_apply(struct hydra_rate rate, hydra_weight value);
 
 /* ps a unit, exactly. */
 double hydra_rate_value(struct hydra_rate rate);

@@ -4,6 +4,7 @@ libhydra_plan_la_CFLAGS = $(AM_CFLAGS) $(HYDRA_PURE_CFLAGS) $(OPENMP_CFLAGS)
 libhydra_plan_la_SOURCES = \
 	src/plan/batch.c src/plan/batch.h \
 	src/plan/check.c \
+	src/plan/column.c src/plan/column.h \
 	src/plan/cost.c src/plan/cost.def src/plan/cost.h \
 	src/plan/draft.c src/plan/draft.h \
 	src/plan/explain.c \

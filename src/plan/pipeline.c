@@ -202,13 +202,14 @@ int64_t hydra_pipeline_graph_pool(const struct hydra_pipeline_graph *graph, int6
         const struct hydra_pipeline_step *step = &graph->steps[i];
 
         for (int64_t g = group_begin[step->microbatch]; g < group_begin[step->microbatch + 1]; g++) {
-            int64_t *ready = scratch + step->stage * pool + groups[g].first;
-            int64_t end = hydra_max(arrived[g], latest(ready, groups[g].size)) +
+            int64_t *ready = scratch + step->stage * pool + groups[g].first, size = groups[g].size;
+            int64_t begin = hydra_max(arrived[g], ready[0]);
+            int64_t end = (size == 1 ? begin : hydra_max(begin, latest(ready + 1, size - 1))) +
                           (step->backward ? groups[g].backward : groups[g].forward);
 
-            for (int64_t slot = 0; slot < groups[g].size; slot++)
+            arrived[g] = ready[0] = end;
+            for (int64_t slot = 1; slot < size; slot++)
                 ready[slot] = end;
-            arrived[g] = end;
         }
     }
     return hydra_ceil_div(latest(scratch, slots), graph->shape.chunks);

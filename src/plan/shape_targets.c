@@ -2,19 +2,26 @@
 #include "plan/shape_targets.h"
 
 #include "base/bits.h"
+#include "base/error.h"
 #include "base/random.h"
+#include "plan/column.h"
 
-int64_t hydra_shape_makespan(const struct hydra_shape_problem *problem, const int64_t *targets, int64_t *scratch)
+/* Forward and backward time of a microbatch with this target. */
+static void split(const struct hydra_shape_problem *problem, int64_t target, int64_t times[2])
+{
+    int64_t forward = (int64_t)(((__int128)target * problem->forward_share) >> 20);
+
+    times[0] = problem->fixed_forward + forward;
+    times[1] = problem->fixed_backward + target - forward;
+}
+
+static int64_t makespan_of(const struct hydra_shape_problem *problem, const int64_t *targets, int64_t *scratch)
 {
     int64_t count = problem->graph->shape.microbatches;
     int64_t *times = scratch; /* [2*M], the run's own scratch follows */
 
-    for (int64_t m = 0; m < count; m++) {
-        int64_t forward = (int64_t)(((__int128)targets[m] * problem->forward_share) >> 20);
-
-        times[2 * m] = problem->fixed_forward + forward;
-        times[2 * m + 1] = problem->fixed_backward + targets[m] - forward;
-    }
+    for (int64_t m = 0; m < count; m++)
+        split(problem, targets[m], times + 2 * m);
     return hydra_pipeline_graph_run(problem->graph, times, scratch + 2 * count);
 }
 
@@ -93,7 +100,7 @@ static int64_t start(const struct hydra_shape_problem *problem, int64_t *targets
             for (int64_t m = 0; m < count; m++)
                 weights[m] = trapezium(m, count, up, down);
             spread(problem, weights, tried);
-            makespan = hydra_shape_makespan(problem, tried, scratch);
+            makespan = makespan_of(problem, tried, scratch);
             if (makespan < best) {
                 best = makespan;
                 for (int64_t m = 0; m < count; m++)
@@ -104,41 +111,51 @@ static int64_t start(const struct hydra_shape_problem *problem, int64_t *targets
     return best;
 }
 
-int64_t hydra_shape_targets(const struct hydra_shape_problem *problem, int64_t *targets, int64_t *scratch)
+/* Small transfers and swaps between two microbatches, kept when the column does not end later. */
+static void search(const struct hydra_shape_problem *problem, struct hydra_column *column, int64_t *targets)
 {
-    int64_t count = problem->graph->shape.microbatches, best;
+    int64_t count = problem->graph->shape.microbatches;
     struct hydra_random random = hydra_random_seed(problem->seed);
-    int64_t *run = scratch + 2 * count;
 
-    centre_floors(problem->floors, count, scratch);
-    best = start(problem, targets, scratch, scratch + count, run);
-    if (problem->graph->shape.stages == 1 || count == 1)
-        return best; /* one stage takes the same time whatever the shape */
+    for (int64_t m = 0; m < count; m++)
+        split(problem, targets[m], column->times + 2 * m);
+    hydra_column_begin(column);
     for (int64_t step = 0; step < problem->steps; step++) {
         int64_t i = hydra_random_below(&random, count), j = hydra_random_below(&random, count);
         int kind = (int)hydra_random_below(&random, 8);
         int64_t moved = (targets[i] - problem->floors[i]) >> kind;
-        int64_t makespan;
+        int64_t times_i[2], times_j[2];
 
         if (i == j || (kind > 0 && moved <= 0))
             continue;
-        if (kind == 0) {
-            swap(&targets[i], &targets[j]);
+        moved = kind == 0 ? targets[i] - targets[j] : moved;
+        split(problem, targets[i] - moved, times_i);
+        split(problem, targets[j] + moved, times_j);
+        if (!hydra_column_change(column, i, times_i, j, times_j))
+            continue;
+        targets[i] -= moved;
+        targets[j] += moved;
+        if (kind == 0)
             swap(&problem->floors[i], &problem->floors[j]);
-        } else {
-            targets[i] -= moved;
-            targets[j] += moved;
-        }
-        makespan = hydra_shape_makespan(problem, targets, run);
-        if (makespan <= best) {
-            best = makespan;
-        } else if (kind == 0) {
-            swap(&targets[i], &targets[j]);
-            swap(&problem->floors[i], &problem->floors[j]);
-        } else {
-            targets[i] += moved;
-            targets[j] -= moved;
-        }
     }
-    return best;
+}
+
+int hydra_shape_targets(const struct hydra_shape_problem *problem, int64_t *targets, int64_t *scratch,
+                        int64_t *makespan)
+{
+    int64_t count = problem->graph->shape.microbatches;
+    struct hydra_column column = {0};
+    int status = HYDRA_SUCCESS;
+
+    centre_floors(problem->floors, count, scratch);
+    *makespan = start(problem, targets, scratch, scratch + count, scratch + 2 * count);
+    /* One stage takes the same time whatever the shape. */
+    if (problem->graph->shape.stages > 1 && count > 1 && problem->steps > 0) {
+        HYDRA_TRY(hydra_column_make(problem->graph, &column));
+        search(problem, &column, targets);
+        *makespan = column.makespan;
+    }
+fail:
+    hydra_column_clear(&column);
+    return status;
 }

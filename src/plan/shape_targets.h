@@ -20,10 +20,8 @@ struct hydra_shape_problem {
 };
 
 /* targets [out] [M] ps, floors[m] <= targets[m] in the floors' new order, their sum the total (or the floors' sum when
- * that is greater). scratch [5*M + pp] overwritten. Returns the column's makespan in ps. */
-int64_t hydra_shape_targets(const struct hydra_shape_problem *problem, int64_t *targets, int64_t *scratch);
-
-/* Makespan of the column under given targets. scratch [3*M + pp] overwritten. */
-int64_t hydra_shape_makespan(const struct hydra_shape_problem *problem, const int64_t *targets, int64_t *scratch);
+ * that is greater). scratch [5*M + pp] overwritten. makespan [out] the column's, in ps. HYDRA_ERR_NOMEM only. */
+int hydra_shape_targets(const struct hydra_shape_problem *problem, int64_t *targets, int64_t *scratch,
+                        int64_t *makespan);
 
 #endif

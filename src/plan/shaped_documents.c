@@ -8,17 +8,6 @@
 
 enum { SLOWEST_AMONG = 64 }; /* longest documents, of which the slowest alone is looked for */
 
-int64_t hydra_pack_time(const struct hydra_pack_level *level, hydra_weight weight, int64_t tokens)
-{
-    int64_t time =
-        hydra_rate_apply(level->load, weight) + hydra_rate_apply(level->token, (hydra_weight)tokens) + level->latency;
-
-    if (level->ring.mantissa != 0 || level->ring_latency != 0)
-        time += hydra_max(0, hydra_rate_apply(level->ring, (hydra_weight)tokens) + level->ring_latency -
-                                 hydra_rate_apply(level->hidden, weight));
-    return hydra_min(time, HYDRA_TIME_MAX);
-}
-
 int hydra_pack_memory_level(const struct hydra_pack_batch *batch, const struct hydra_pack_document *document)
 {
     int level = batch->first_level;

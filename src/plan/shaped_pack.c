@@ -8,12 +8,14 @@
 #include "base/memory.h"
 #include "base/sort.h"
 
-/* A shelf keeps cells by room in buckets of equal width; a bit per bucket finds the next one that is not empty. */
+/* A shelf keeps cells by room in buckets of equal width; a bit per bucket, and one per word of those bits, finds the
+ * next one that is not empty. */
 enum { BUCKETS = 1024, SHELF_LOOKS = 16, LEVELS_TRIED = 4, DEARER = 8 };
 
 struct hydra_pack_shelf {
     int32_t head[BUCKETS]; /* first cell of the ring, -1: none */
     uint64_t used[BUCKETS / 64];
+    uint64_t words; /* of `used` that are not 0 */
 };
 
 /* Shelves after the levels': where short documents cost little more than alone, where they pay for communication (both
@@ -36,6 +38,7 @@ static void shelf_insert(struct hydra_pack *pack, int32_t cell, int shelf, int64
     if (s->head[bucket] < 0) {
         s->head[bucket] = it->next = it->previous = cell;
         s->used[bucket / 64] |= (uint64_t)1 << (bucket % 64);
+        s->words |= (uint64_t)1 << (bucket / 64);
         return;
     }
     /* At the end of the ring, so that equals take turns. */
@@ -53,6 +56,8 @@ static void shelf_remove(struct hydra_pack *pack, int32_t cell)
     if (it->next == cell) {
         s->head[it->bucket] = -1;
         s->used[it->bucket / 64] &= ~((uint64_t)1 << (it->bucket % 64));
+        if (s->used[it->bucket / 64] == 0)
+            s->words &= ~((uint64_t)1 << (it->bucket / 64));
     } else {
         cells[it->previous].next = it->next;
         cells[it->next].previous = it->previous;
@@ -65,22 +70,23 @@ static void shelf_remove(struct hydra_pack *pack, int32_t cell)
 /* Least bucket >= from that is not empty, BUCKETS when none is. */
 static int shelf_at_least(const struct hydra_pack_shelf *s, int from)
 {
-    for (int word = from / 64; word < BUCKETS / 64; word++) {
-        uint64_t bits = s->used[word] & (word == from / 64 ? ~(uint64_t)0 << (from % 64) : ~(uint64_t)0);
+    int word = from / 64;
+    uint64_t bits = s->used[word] >> (from % 64), later = s->words >> word >> 1;
 
-        if (bits != 0)
-            return word * 64 + __builtin_ctzll(bits);
-    }
-    return BUCKETS;
+    if (bits != 0)
+        return from + __builtin_ctzll(bits);
+    if (later == 0)
+        return BUCKETS;
+    word += 1 + __builtin_ctzll(later);
+    return word * 64 + __builtin_ctzll(s->used[word]);
 }
 
 /* Greatest bucket that is not empty, -1 when none is. */
 static int shelf_greatest(const struct hydra_pack_shelf *s)
 {
-    for (int word = BUCKETS / 64 - 1; word >= 0; word--)
-        if (s->used[word] != 0)
-            return word * 64 + 63 - __builtin_clzll(s->used[word]);
-    return -1;
+    int word = s->words == 0 ? -1 : hydra_log2_floor(s->words);
+
+    return word < 0 ? -1 : word * 64 + hydra_log2_floor(s->used[word]);
 }
 
 static void shelves_empty(struct hydra_pack *pack)
@@ -88,6 +94,7 @@ static void shelves_empty(struct hydra_pack *pack)
     for (int i = 0; i < pack->batch->nlevels + MORE_SHELVES; i++) {
         memset(pack->shelves[i].head, 0xff, sizeof pack->shelves[i].head);
         memset(pack->shelves[i].used, 0, sizeof pack->shelves[i].used);
+        pack->shelves[i].words = 0;
     }
 }
 

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/bits.h"
 #include "plan/batch.h"
 #include "plan/cost.h"
 
@@ -19,6 +20,18 @@ struct hydra_pack_level {
     struct hydra_rate load, token, ring, hidden;
     int64_t latency, ring_latency;
 };
+
+/* Time of a group of a level with these sums. */
+static inline int64_t hydra_pack_time(const struct hydra_pack_level *level, hydra_weight weight, int64_t tokens)
+{
+    int64_t time =
+        hydra_rate_apply(level->load, weight) + hydra_rate_apply(level->token, (hydra_weight)tokens) + level->latency;
+
+    if (level->ring.mantissa != 0 || level->ring_latency != 0)
+        time += hydra_max(0, hydra_rate_apply(level->ring, (hydra_weight)tokens) + level->ring_latency -
+                                 hydra_rate_apply(level->hidden, weight));
+    return hydra_min(time, HYDRA_TIME_MAX);
+}
 
 struct hydra_pack_document {
     hydra_weight weight;
@@ -74,9 +87,6 @@ int hydra_pack_batch_make(const struct hydra_batch *batch, const struct hydra_co
 void hydra_pack_batch_slice(const struct hydra_pack_batch *batch, int64_t begin, int64_t end,
                             struct hydra_pack_batch *slice);
 void hydra_pack_batch_clear(struct hydra_pack_batch *batch);
-
-/* Time of a group of a level with these sums. */
-int64_t hydra_pack_time(const struct hydra_pack_level *level, hydra_weight weight, int64_t tokens);
 
 /* Least usable level that holds the document within the budget. */
 int hydra_pack_memory_level(const struct hydra_pack_batch *batch, const struct hydra_pack_document *document);

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "plan/column.h"
 #include "plan/pipeline.h"
 #include "plan/predict.h"
 #include "plan/shape_targets.h"
@@ -161,49 +162,42 @@ fail:
 }
 
 /* Swap microbatches as long as that does not make a column of the slowest groups later. place [out] [M] where each
- * goes; scratch [4 * M + pp]. */
-static void order_by_peaks(const struct hydra_pipeline_graph *graph, const struct hydra_columns *columns, int64_t steps,
-                           uint64_t seed, int64_t *place, int64_t *scratch)
+ * goes; scratch [M]. */
+static int order_by_peaks(const struct hydra_pipeline_graph *graph, const struct hydra_columns *columns, int64_t steps,
+                          uint64_t seed, int64_t *place, int64_t *scratch)
 {
-    int64_t count = graph->shape.microbatches, *times = scratch, *run = scratch + 2 * count, best;
-    int64_t *at = place; /* [place] microbatch, inverted at the end */
+    int64_t count = graph->shape.microbatches;
+    int64_t *at = scratch; /* [place] microbatch */
     struct hydra_random random = hydra_random_seed(seed);
+    struct hydra_column peaks;
+    int status = HYDRA_SUCCESS;
 
+    HYDRA_TRY(hydra_column_make(graph, &peaks));
     for (int64_t m = 0; m < count; m++) {
+        int64_t *times = peaks.times + 2 * m;
+
         at[m] = m;
-        times[2 * m] = times[2 * m + 1] = 0;
         for (int64_t g = columns->group_begin[m]; g < columns->group_begin[m + 1]; g++) {
-            times[2 * m] = hydra_max(times[2 * m], columns->groups[g].forward);
-            times[2 * m + 1] = hydra_max(times[2 * m + 1], columns->groups[g].backward);
+            times[0] = hydra_max(times[0], columns->groups[g].forward);
+            times[1] = hydra_max(times[1], columns->groups[g].backward);
         }
     }
-    best = hydra_pipeline_graph_run(graph, times, run);
-    for (int64_t step = 0; step < steps && graph->shape.stages > 1; step++) {
-        int64_t i = hydra_random_below(&random, count), j = hydra_random_below(&random, count), makespan;
+    hydra_column_begin(&peaks);
+    for (int64_t step = 0; step < steps; step++) {
+        int64_t i = hydra_random_below(&random, count), j = hydra_random_below(&random, count), kept = at[i];
+        const int64_t *times = peaks.times;
 
-        for (int tried = 0; tried < 2; tried++) { /* swap, and back when it is later */
-            for (int part = 0; part < 2; part++) {
-                int64_t kept = times[2 * i + part];
-
-                times[2 * i + part] = times[2 * j + part];
-                times[2 * j + part] = kept;
-            }
-            makespan = at[i];
+        if (hydra_column_change(&peaks, i, (int64_t[]){times[2 * j], times[2 * j + 1]}, j,
+                                (int64_t[]){times[2 * i], times[2 * i + 1]})) {
             at[i] = at[j];
-            at[j] = makespan;
-            if (tried == 1)
-                break;
-            makespan = hydra_pipeline_graph_run(graph, times, run);
-            if (makespan <= best) {
-                best = makespan;
-                break;
-            }
+            at[j] = kept;
         }
     }
     for (int64_t m = 0; m < count; m++)
-        run[at[m]] = m;
-    for (int64_t m = 0; m < count; m++)
-        place[m] = run[m];
+        place[at[m]] = m;
+    hydra_column_clear(&peaks);
+fail:
+    return status;
 }
 
 /* Renumber the microbatches: cells, and their order block by block. scratch [count]. */
@@ -226,7 +220,7 @@ static int order_and_time(const struct hydra_shaped *shaped, const struct hydra_
                           struct hydra_shaped_try *it)
 {
     struct hydra_columns columns = {0};
-    int64_t ordered, *place = hydra_alloc(5 * it->microbatches + graph->shape.stages, sizeof *place);
+    int64_t ordered, *place = hydra_alloc(2 * it->microbatches, sizeof *place);
     int64_t *scratch = hydra_alloc(it->count, sizeof *scratch), *back = NULL;
     int status = HYDRA_SUCCESS;
 
@@ -236,8 +230,8 @@ static int order_and_time(const struct hydra_shaped *shaped, const struct hydra_
     HYDRA_TRY(hydra_columns_run(&columns, graph->shape.stages, graph->shape.chunks, &it->makespan));
     if (graph->shape.stages == 1)
         goto fail; /* any order takes as long */
-    order_by_peaks(graph, &columns, search_steps(shaped, graph, 2000), shaped->batch->options->seed, place,
-                   place + it->microbatches);
+    HYDRA_TRY(order_by_peaks(graph, &columns, search_steps(shaped, graph, 2000), shaped->batch->options->seed, place,
+                             place + it->microbatches));
     renumber(it, columns.group_begin, place, scratch);
     hydra_columns_clear(&columns);
     HYDRA_TRY(columns_of(shaped, it, &columns));
@@ -271,6 +265,7 @@ int hydra_shaped_try(const struct hydra_shaped *shaped, int64_t microbatches, in
     struct hydra_pipeline_graph graph = {0};
     struct hydra_shape_problem problem;
     int64_t *numbers = NULL; /* floors, targets, caps, scratch */
+    int64_t column;          /* makespan of the targets, not needed */
     int status = HYDRA_SUCCESS;
 
     *it = (struct hydra_shaped_try){.microbatches = microbatches, .makespan = INT64_MAX};
@@ -281,7 +276,7 @@ int hydra_shaped_try(const struct hydra_shaped *shaped, int64_t microbatches, in
     HYDRA_REQUIRE(numbers != NULL && it->order != NULL, HYDRA_ERR_NOMEM, "search of %lld microbatches",
                   (long long)microbatches);
     pose(shaped, &graph, variant, numbers, &problem);
-    hydra_shape_targets(&problem, numbers + microbatches, numbers + 3 * microbatches);
+    HYDRA_TRY(hydra_shape_targets(&problem, numbers + microbatches, numbers + 3 * microbatches, &column));
     if (pack_tightly(it, numbers + microbatches, numbers + 2 * microbatches)) {
         HYDRA_TRY(hydra_pack_finish(&it->pack, it->order, &it->count));
         HYDRA_TRY(order_and_time(shaped, &graph, it));
@@ -305,7 +300,7 @@ int hydra_shaped_estimate(const struct hydra_shaped *shaped, int64_t microbatche
     HYDRA_TRY(hydra_pipeline_graph_make(&shape, &graph));
     pose(shaped, &graph, 0, numbers, &problem);
     problem.steps = 0;
-    *makespan = hydra_shape_targets(&problem, numbers + microbatches, numbers + 3 * microbatches);
+    HYDRA_TRY(hydra_shape_targets(&problem, numbers + microbatches, numbers + 3 * microbatches, makespan));
 fail:
     hydra_free(numbers);
     hydra_pipeline_graph_clear(&graph);

@@ -136,6 +136,24 @@ static void huge_weights_saturate(void)
     tap_result(good, "weights up to 2^127 give times within bounds");
 }
 
+/* The short way through 64 bits is the long one through 128, also at the bounds. */
+static void small_values_take_the_same_time(void)
+{
+    struct hydra_random random = hydra_random_seed(5);
+    bool good = true;
+
+    for (int i = 0; good && i < 200000; i++) {
+        int bits = (int)hydra_random_below(&random, 100);
+        hydra_weight value = ((hydra_weight)hydra_random_next(&random) << 64 | hydra_random_next(&random)) >> bits;
+        struct hydra_rate rate = {(uint32_t)(hydra_random_next(&random) >> (33 + hydra_random_below(&random, 31))),
+                                  (int)hydra_random_below(&random, 200) - 60};
+
+        good = TAP_CHECK(hydra_rate_apply(rate, value) == hydra_rate_apply_wide(rate, value), "%lu 2^%d of 2^%d: %ld",
+                         (unsigned long)rate.mantissa, -rate.shift, 128 - bits, (long)hydra_rate_apply(rate, value));
+    }
+    tap_result(good, "a small value times a rate is what 128-bit arithmetic makes of it");
+}
+
 int main(void)
 {
     times_match_the_formula();
@@ -143,5 +161,6 @@ int main(void)
     the_factor_divides_and_stays_below_the_heads();
     cost_keeps_the_all_to_all_inside_the_node();
     huge_weights_saturate();
+    small_values_take_the_same_time();
     return tap_done();
 }

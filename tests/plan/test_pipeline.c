@@ -5,6 +5,7 @@
 
 #include "base/random.h"
 #include "hydra_plan.h"
+#include "plan/column.h"
 #include "plan/pipeline.h"
 #include "tests/tap.h"
 
@@ -122,6 +123,64 @@ static void every_run_matches_brute_force(void)
     tap_result(good, "random unequal microbatches end when a brute-force relaxation says so");
 }
 
+/* Change by change against a run of the changed column: taken unless it ends later, and put back when it does. */
+static bool changes_agree(struct hydra_column *column, struct hydra_random *random, uint64_t seed, int64_t *refusals)
+{
+    int64_t count = column->graph->shape.microbatches, times[48], scratch[32];
+    bool good = true;
+
+    for (int64_t m = 0; m < 2 * count; m++)
+        column->times[m] = hydra_random_below(random, 1000);
+    hydra_column_begin(column);
+    for (int step = 0; good && step < 200; step++) {
+        int64_t i = hydra_random_below(random, count), j = hydra_random_below(random, count), before = column->makespan;
+        const int64_t changed[4] = {hydra_random_below(random, 1000), hydra_random_below(random, 1000),
+                                    column->times[2 * i], column->times[2 * i + 1]};
+
+        memcpy(times, column->times, sizeof *times * (size_t)(2 * count));
+        if (i != j) {
+            memcpy(times + 2 * i, changed, 2 * sizeof *times);
+            memcpy(times + 2 * j, changed + 2, 2 * sizeof *times);
+        }
+        int64_t expected = hydra_pipeline_graph_run(column->graph, times, scratch);
+        bool taken = hydra_column_change(column, i, changed, j, changed + 2);
+
+        good &= TAP_CHECK(taken == (expected <= before) && column->makespan == (taken ? expected : before),
+                          "seed %lu step %d: %ld before, %ld changed, taken %d, now %ld", (unsigned long)seed, step,
+                          (long)before, (long)expected, taken, (long)column->makespan);
+        good &=
+            TAP_CHECK(hydra_pipeline_graph_run(column->graph, column->times, scratch) == column->makespan &&
+                          (!taken || memcmp(times, column->times, sizeof *times * (size_t)(2 * count)) == 0),
+                      "seed %lu step %d: the column's times are not those of its makespan", (unsigned long)seed, step);
+        *refusals += !taken;
+    }
+    return good;
+}
+
+static void a_column_refuses_what_ends_later(void)
+{
+    bool good = true;
+    int64_t runs = 0, refusals = 0;
+
+    for (uint64_t seed = 0; good && seed < 100; seed++) {
+        struct hydra_random random = hydra_random_seed(seed);
+        struct hydra_pipeline shape = {1 + (int)hydra_random_below(&random, 5), 1 + (int)hydra_random_below(&random, 3),
+                                       0};
+        struct hydra_pipeline_graph graph;
+        struct hydra_column column;
+
+        shape.microbatches = shape.stages * (1 + hydra_random_below(&random, 4));
+        good &= hydra_pipeline_graph_make(&shape, &graph) == HYDRA_SUCCESS &&
+                hydra_column_make(&graph, &column) == HYDRA_SUCCESS && changes_agree(&column, &random, seed, &refusals);
+        runs += column.runs;
+        hydra_column_clear(&column);
+        hydra_pipeline_graph_clear(&graph);
+    }
+    good &= TAP_CHECK(runs < refusals / 2, "%ld runs for %ld refusals: the chains are of no use", (long)runs,
+                      (long)refusals);
+    tap_result(good, "a column takes a change unless it ends later, and refuses most of those without a run");
+}
+
 /* A stage runs each operation once, also when it has fewer microbatches than stages. */
 static void every_operation_is_run_once(void)
 {
@@ -202,6 +261,7 @@ int main(void)
 {
     equal_microbatches_match_the_closed_formula();
     every_run_matches_brute_force();
+    a_column_refuses_what_ends_later();
     every_operation_is_run_once();
     a_pool_is_its_columns_tied_by_groups();
     a_delay_between_stages_is_paid_per_crossing();
