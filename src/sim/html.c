@@ -29,6 +29,7 @@ static const char page_style[] =
     "svg{width:100%;height:auto;display:block;overflow:visible}svg .away{opacity:.25}\n"
     "code{font-family:ui-monospace,'SF Mono',Menlo,Consolas,monospace;font-size:13px;overflow-wrap:anywhere}\n"
     "footer{margin-top:40px;padding-top:10px;border-top:1px solid var(--line);color:var(--soft);font-size:13px}\n"
+    "@media screen and (max-width:820px){svg{min-width:820px}}\n" /* a narrow window scrolls: words stay legible */
     "@page{size:A4 landscape;margin:12mm}\n"
     "@media print{body{max-width:none;padding:0;font-size:11px}h2,.how{break-after:avoid}table{break-inside:avoid}}\n";
 

@@ -41,17 +41,18 @@ static void put_name(FILE *page, const char *what, int process, int64_t thread, 
     fputs("}}", page);
 }
 
-/* Seconds as microseconds with three decimals, whatever the locale. */
-static void put_time(FILE *page, const char *key, double seconds)
+/* Nanoseconds as microseconds with three decimals, whatever the locale. */
+static void put_time(FILE *page, const char *key, int64_t ns)
 {
-    int64_t ns = llround(seconds * 1e9);
-
     fprintf(page, ",\"%s\":%s%" PRId64 ".%03d", key, ns < 0 ? "-" : "", (ns < 0 ? -ns : ns) / 1000,
             (int)((ns < 0 ? -ns : ns) % 1000));
 }
 
 static void put_bar(FILE *page, int process, const struct hydra_bar *bar)
 {
+    /* Both ends are rounded: were it start and duration, a bar could pass the start of the next, which viewers drop. */
+    const int64_t start = llround(bar->start * 1e9), end = llround(bar->end * 1e9);
+
     fprintf(page, ",\n{\"ph\":\"X\",\"cat\":\"%s\",\"cname\":\"%s\",\"pid\":%d,\"tid\":%d", hydra_bar_word(bar->kind),
             kind_colours[bar->kind], process, bar->row);
     if (bar->microbatch >= 0)
@@ -59,8 +60,8 @@ static void put_bar(FILE *page, int process, const struct hydra_bar *bar)
                 hydra_bar_word(bar->kind), bar->microbatch, bar->microbatch, bar->chunk);
     else
         fprintf(page, ",\"name\":\"%s\"", hydra_bar_word(bar->kind));
-    put_time(page, "ts", bar->start);
-    put_time(page, "dur", bar->end - bar->start);
+    put_time(page, "ts", start);
+    put_time(page, "dur", end - start);
     fputc('}', page);
 }
 

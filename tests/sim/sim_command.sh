@@ -65,6 +65,18 @@ if command -v xmllint >/dev/null; then
 fi
 say $good "pictures, report, trace and cost are written"
 
+# Viewers drop an event that begins before the one before it in its row has ended. Events of a row come in order of time.
+$sim --trace "$folder/all.json" >"$folder/out" 2>"$folder/err" && awk '
+    function number_of(key) { return match($0, "\"" key "\":[0-9.]+") ? substr($0, RSTART + length(key) + 3, RLENGTH - length(key) - 3) : "" }
+    function ns_of(key, text) { text = number_of(key); sub(/[.]/, "", text); return text + 0 }
+    /"ph":"X"/ {
+        row = number_of("pid") ":" number_of("tid"); start = ns_of("ts"); events++
+        if (start < end[row]) { print "# row " row " begins at " start " ns, before " end[row]; bad = 1 }
+        end[row] = start + ns_of("dur")
+    }
+    END { exit bad || events < 1000 }' "$folder/all.json"
+say $? "in the trace no event of a row begins before the one before it has ended"
+
 $sim --sweep context=16K,64K --gpus 128 --policy load,static --svg "$folder/s" >"$folder/table" && [ -s "$folder/s-sweep.svg" ] &&
     [ "$(grep -cE '^(load|static) +[0-9]' "$folder/table")" = 2 ]
 say $? "a sweep prints a line for each policy and draws its curves"
