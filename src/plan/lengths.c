@@ -14,9 +14,11 @@
 /* The number of one line, or -1 for a line without one. `line` is cut. */
 static int parse_line(const char *path, int64_t number, char *line, int64_t *length)
 {
-    char place[300];
+    char place[300], said[800];
     size_t end;
 
+    if (number == 1 && strncmp(line, "\xef\xbb\xbf", 3) == 0) /* the byte order mark that some programs write */
+        line += 3;
     line += strspn(line, " \t\r\n");
     line[strcspn(line, "#")] = '\0';
     for (end = strlen(line); end > 0 && strchr(" \t\r\n", line[end - 1]) != NULL; end--)
@@ -25,7 +27,14 @@ static int parse_line(const char *path, int64_t number, char *line, int64_t *len
     if (line[0] == '\0')
         return HYDRA_SUCCESS;
     snprintf(place, sizeof place, "%.255s:%" PRId64, path, number);
-    return hydra_parse_int(place, line, 0, HYDRA_LENGTH_LIMIT, length);
+    for (const char *c = line; *c != '\0'; c++)
+        if ((unsigned char)*c < 0x20 || *c == 0x7f)
+            return hydra_error(HYDRA_ERR_FORMAT, "%s: bytes that are no text: lengths are text, one a line, not compressed",
+                               place);
+    if (hydra_parse_int(place, line, 0, HYDRA_LENGTH_LIMIT, length) == HYDRA_SUCCESS)
+        return HYDRA_SUCCESS;
+    snprintf(said, sizeof said, "%s", hydra_error_detail());
+    return hydra_error(HYDRA_ERR_FORMAT, "%s (one length a line; # begins a comment)", said);
 }
 
 int hydra_lengths_read(const char *path, int64_t **lengths, int64_t *ndocs)

@@ -26,6 +26,13 @@ static const struct {
 #undef HYDRA_POLICY
 };
 
+/* " default load memory ..." */
+#define HYDRA_POLICY(constant, value, name, meaning) " " name
+static const char known[] =
+#include "hydra_policies.def"
+    ;
+#undef HYDRA_POLICY
+
 const struct hydra_policy *hydra_policy_find(int id)
 {
     for (size_t i = 0; i < sizeof policies / sizeof policies[0]; i++)
@@ -44,7 +51,7 @@ int Hydra_Policy_from_name(const char *name, int *policy)
             *policy = names[i].id;
             return HYDRA_SUCCESS;
         }
-    return hydra_error(HYDRA_ERR_ARG, "'%s' is not a planning policy", name);
+    return hydra_error(HYDRA_ERR_ARG, "'%s' is not a planning policy (there are:%s)", name, known);
 }
 
 const char *Hydra_Policy_name(int policy)

@@ -295,9 +295,11 @@ void hydra_words_plan(const struct hydra_schedule *schedule, const struct hydra_
     int64_t worst = 0, fullest = -1;
 
     text[0] = '\0';
-    append(text, len, "%s microbatch%s; their fullest slots add up to %s of an even share",
-           hydra_words_whole(schedule->microbatches).text, schedule->microbatches == 1 ? "" : "es",
-           hydra_words_share(grid->critical).text);
+    if (schedule->microbatches == 1)
+        append(text, len, "1 microbatch; its fullest slot has %s of an even share", hydra_words_share(grid->critical).text);
+    else
+        append(text, len, "%s microbatches; their fullest slots add up to %s of an even share",
+               hydra_words_whole(schedule->microbatches).text, hydra_words_share(grid->critical).text);
     for (int64_t m = 1; m < schedule->microbatches; m++)
         if (grid->load_max[m] - grid->load_mean[m] > grid->load_max[worst] - grid->load_mean[worst])
             worst = m;

@@ -51,8 +51,9 @@ int tool_plan_pictures(int nplans, const struct tool_plan plans[], const char *c
     int status = HYDRA_SUCCESS;
 
     HYDRA_REQUIRE(results != NULL && nplans > 0, HYDRA_ERR_NOMEM, "pictures of %d plans", nplans);
-    snprintf(title, sizeof title, "%s documents on %s slots", hydra_words_whole(plans[0].stats.documents).text,
-             hydra_words_whole(plans[0].stats.pool).text);
+    snprintf(title, sizeof title, "%s document%s on %s slot%s", hydra_words_whole(plans[0].stats.documents).text,
+             plans[0].stats.documents == 1 ? "" : "s", hydra_words_whole(plans[0].stats.pool).text,
+             plans[0].stats.pool == 1 ? "" : "s");
     report.nfacts = plan_facts(&plans[0], texts, facts);
     for (int i = 0; i < nplans; i++) {
         results[i] = (struct hydra_policy_result)HYDRA_POLICY_RESULT_INIT;

@@ -89,10 +89,19 @@ result $? "a pool that is no power of two is planned"
 printf '12\n13\nfourteen\n' > "$work/bad"
 refused "$work/bad:3: 'fourteen' is not a whole number" --lengths "$work/bad" --pool 4 --budget 8
 result $? "a bad line is named by file and line"
+printf 'length\n12\n' > "$work/table"
+refused "'length' is not a whole number (one length a line; # begins a comment)" --lengths "$work/table" --pool 4 --budget 8
+result $? "a line that is no number says what a file of lengths looks like"
+printf '\037\213\010\000\n' > "$work/packed"
+refused "$work/packed:1: bytes that are no text: lengths are text, one a line, not compressed" --lengths "$work/packed" --pool 4 --budget 8
+result $? "a compressed file is refused, and its bytes stay off the terminal"
+printf '\357\273\27712\r\n\r\n 7 \r\n9' > "$work/windows"
+plan --lengths "$work/windows" --pool 4 --budget 8 && says '^documents  *3, 28 tokens'
+result $? "a byte order mark, line ends of Windows, blank lines and a last line without an end are read"
 refused "/nonexistent: cannot be read" --lengths /nonexistent --pool 4 --budget 8
 result $? "a missing file is named"
-refused "'greedy' is not a planning policy" --lengths "$data" --pool 128 --budget 8192 --policy greedy
-result $? "an unknown policy is named"
+refused "'greedy' is not a planning policy (there are: default load .* auto)" --lengths "$data" --pool 128 --budget 8192 --policy greedy
+result $? "an unknown policy is named, with the known ones"
 refused "has no option '--polcy'" --lengths "$data" --pool 128 --budget 8192 --polcy load
 result $? "an unknown option is named"
 refused "pool is required" --lengths "$data" --budget 8192
