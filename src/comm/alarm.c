@@ -53,7 +53,7 @@ int hydra_alarm_create(struct hydra_pool *pool)
     HYDRA_TRY_MPI(MPI_Irecv(&alarm->in, sizeof alarm->in, MPI_BYTE, MPI_ANY_SOURCE, HYDRA_POOL_ALARM_TAG, pool->comm,
                             &alarm->receive));
     alarm->comm = pool->comm;
-    alarm->driver = (struct hydra_driver){.drive = drive, .state = alarm};
+    alarm->driver = (struct hydra_driver){.drive = drive, .state = alarm, .rests = 7};
     hydra_progress_add(&alarm->driver);
     pool->alarm = alarm;
     return HYDRA_SUCCESS;

@@ -23,6 +23,7 @@ enum { MOST_FILES = 16 };
 /* Drivers of the process. Whoever finds the lock taken leaves the work to its holder. */
 static pthread_mutex_t drivers_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct hydra_driver *drivers;
+static unsigned turns; /* of spinning waits: one count for all, so that many short waits drive everything too */
 
 double hydra_clock(void)
 {
@@ -61,19 +62,27 @@ void hydra_progress_unlock(void)
     pthread_mutex_unlock(&drivers_lock);
 }
 
-void hydra_progress(void)
+static void drive(bool spinning)
 {
     if (pthread_mutex_trylock(&drivers_lock) != 0)
         return;
+    turns += spinning;
     for (struct hydra_driver *driver = drivers; driver != NULL; driver = driver->next)
-        driver->drive(driver->state);
+        if (!spinning || turns % (unsigned)(driver->rests + 1) == 0)
+            driver->drive(driver->state);
     pthread_mutex_unlock(&drivers_lock);
+}
+
+void hydra_progress(void)
+{
+    drive(false);
 }
 
 static void begin(struct hydra_wait *wait, struct hydra_pool *pool, double timeout, const char *step, int peer,
                   int64_t microbatch)
 {
     *wait = (struct hydra_wait){.pool = pool, .timeout = timeout, .step = step, .peer = peer, .microbatch = microbatch};
+    wait->spinning = true;
     wait->began = wait->moved_at = hydra_clock();
 }
 
@@ -123,16 +132,18 @@ int hydra_wait_turn(struct hydra_wait *wait, bool moved)
 {
     double sleep = SHORTEST_SLEEP, waited;
 
-    hydra_progress();
+    drive(wait->spinning);
     if (wait->pool != NULL && hydra_alarm_heard(wait->pool))
         return hydra_alarm_error(wait->pool);
     if (moved) {
+        wait->spinning = true;
         wait->naps = 0;
         wait->moved_at = hydra_clock();
         return HYDRA_SUCCESS;
     }
     waited = hydra_clock() - wait->moved_at;
-    if (waited <= SPIN_FOR)
+    wait->spinning = waited <= SPIN_FOR;
+    if (wait->spinning)
         return HYDRA_SUCCESS;
     if (waited > wait->timeout)
         return timed_out(wait);

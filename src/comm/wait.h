@@ -22,7 +22,8 @@ struct hydra_wait {
     int64_t microbatch;      /* -1: none */
     double began;            /* s, hydra_clock */
     double moved_at;
-    int naps; /* sleeps since the last progress */
+    bool spinning; /* too soon after the last progress to yield or sleep */
+    int naps;      /* sleeps since the last progress */
 };
 
 /* Monotonic seconds. */
@@ -56,6 +57,8 @@ struct hydra_driver {
     int (*drive)(void *state);
     int (*arm)(void *state);
     void *state;
+    int rests; /* turns that a spinning wait leaves out between two calls: for what is slow and can wait a microsecond
+                */
     struct hydra_driver *next;
 };
 void hydra_progress_lock(void);

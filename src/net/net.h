@@ -5,6 +5,7 @@
 #ifndef HYDRA_NET_NET_H
 #define HYDRA_NET_NET_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,7 +30,7 @@ struct hydra_net_request {
     int64_t room;  /* bytes posted */
     int64_t bytes; /* sent, or really received; set when `active` clears */
     /* for the transport alone */
-    bool finished;
+    atomic_bool finished; /* all else is set before it */
     void *buffer;
     union {
         MPI_Request mpi;

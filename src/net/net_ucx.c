@@ -8,6 +8,7 @@
  * are made under the progress lock.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <ucp/api/ucp.h>
 
@@ -19,7 +20,8 @@
 #include "net/transports.h"
 
 enum { TAG_BITS = 16 };
-#define LONGEST_CLOSE 5.0 /* s that destroy gives the last acknowledgements */
+#define LONGEST_CLOSE      5.0   /* s that destroy gives the last acknowledgements */
+#define RENDEZVOUS_IN_NODE "24k" /* bytes; from about there one copy by the kernel beats two through shared memory */
 
 struct peer {
     ucp_ep_h ep;                      /* NULL: its address has not come */
@@ -67,27 +69,28 @@ static int probe(int size, enum hydra_net_use use, char *why, size_t len)
     return use == HYDRA_NET_RING ? 60 : 40; /* MPI's 50 lies between */
 }
 
+/* Written last: whoever reads `finished` without the lock sees the rest. */
 static void finish(struct hydra_net_request *request, ucs_status_t code, int64_t bytes)
 {
-    request->finished = true;
     request->bytes = bytes;
     request->status = code == UCS_OK                      ? HYDRA_SUCCESS
                       : code == UCS_ERR_MESSAGE_TRUNCATED ? HYDRA_ERR_MISMATCH
                                                           : HYDRA_ERR_NET;
+    atomic_store_explicit(&request->finished, true, memory_order_release);
 }
 
 static void on_sent(void *handle, ucs_status_t code, void *user)
 {
     struct hydra_net_request *request = user;
 
-    (void)handle;
     finish(request, code, request->room);
+    ucp_request_free(handle);
 }
 
 static void on_received(void *handle, ucs_status_t code, const ucp_tag_recv_info_t *info, void *user)
 {
-    (void)handle;
     finish(user, code, code == UCS_OK ? (int64_t)info->length : -1);
+    ucp_request_free(handle);
 }
 
 static void send_now(struct ucx_net *ucx, struct hydra_net_request *request)
@@ -99,9 +102,7 @@ static void send_now(struct ucx_net *ucx, struct hydra_net_request *request)
     ucs_status_ptr_t handle =
         ucp_tag_send_nbx(ucx->peers[request->peer].ep, request->buffer, (size_t)request->room, tag, &param);
 
-    if (UCS_PTR_IS_PTR(handle))
-        request->handle.pointer = handle;
-    else
+    if (!UCS_PTR_IS_PTR(handle)) /* sent at once, or failed: nobody calls back */
         finish(request, UCS_PTR_STATUS(handle), request->room);
 }
 
@@ -201,6 +202,26 @@ static int arm(void *state)
     return ucp_worker_get_efd(ucx->worker, &file) == UCS_OK ? file : -1;
 }
 
+static bool one_node(const struct hydra_pool *pool)
+{
+    for (int rank = 1; rank < pool->size; rank++)
+        if (pool->places[rank].node != pool->places[0].node)
+            return false;
+    return true;
+}
+
+/* UCX's settings, from its environment variables. Between processes of one node it begins a rendezvous, which costs
+ * system calls, far too early for the speed of shared memory; its threshold knows no difference between a node and a
+ * network, so it is raised only where there is no network, and never over the user's. */
+static ucs_status_t read_config(const struct hydra_pool *pool, ucp_config_t **config)
+{
+    ucs_status_t code = ucp_config_read(NULL, NULL, config);
+
+    if (code == UCS_OK && one_node(pool) && getenv("UCX_RNDV_THRESH") == NULL)
+        code = ucp_config_modify(*config, "RNDV_THRESH", RENDEZVOUS_IN_NODE);
+    return code;
+}
+
 /* Open context and worker: at the first message, because that takes ten times as long as the rest of Hydra_Init and
  * many programs never pass a message round a ring. */
 static int open_worker(struct ucx_net *ucx)
@@ -214,16 +235,21 @@ static int open_worker(struct ucx_net *ucx)
                                              UCP_WORKER_PARAM_FIELD_THREAD_MODE | UCP_WORKER_PARAM_FIELD_EVENTS,
                                          .thread_mode = UCS_THREAD_MODE_SERIALIZED,
                                          .events = UCP_WAKEUP_TAG_RECV | UCP_WAKEUP_TAG_SEND};
+    ucp_config_t *config = NULL;
     int status = HYDRA_SUCCESS;
 
-    TRY_UCX(ucp_init(&params, NULL, &ucx->context));
+    TRY_UCX(read_config(ucx->base.pool, &config));
+    TRY_UCX(ucp_init(&params, config, &ucx->context));
     TRY_UCX(ucp_worker_create(ucx->context, &worker_params, &ucx->worker));
     TRY_UCX(ucp_worker_get_address(ucx->worker, &ucx->address, &ucx->address_bytes));
     ucx->driver = (struct hydra_driver){.drive = drive, .arm = arm, .state = ucx};
     hydra_progress_add(&ucx->driver);
+    ucp_config_release(config);
     return HYDRA_SUCCESS;
 
 fail:
+    if (config != NULL)
+        ucp_config_release(config);
     if (ucx->worker != NULL)
         ucp_worker_destroy(ucx->worker);
     if (ucx->context != NULL)
@@ -294,10 +320,8 @@ static int post_recv(struct hydra_net *net, void *buffer, struct hydra_net_reque
     status = push_address(ucx, request->peer);
     if (status == HYDRA_SUCCESS) {
         handle = ucp_tag_recv_nbx(ucx->worker, buffer, (size_t)request->room, tag, ~(ucp_tag_t)0, &param);
-        if (UCS_PTR_IS_PTR(handle))
-            request->handle.pointer = handle;
-        else
-            finish(request, UCS_PTR_STATUS(handle), -1); /* an error: only the callback tells of success */
+        if (UCS_PTR_IS_ERR(handle)) /* only the callback knows the length of what is here already (UCX 1.13) */
+            finish(request, UCS_PTR_STATUS(handle), -1);
     }
     hydra_progress_unlock();
 
@@ -307,15 +331,8 @@ fail:
 
 static int test(struct hydra_net *net, struct hydra_net_request *request)
 {
-    bool finished;
-
     (void)net;
-    hydra_progress_lock();
-    finished = request->finished;
-    if (finished && request->handle.pointer != NULL)
-        ucp_request_free(request->handle.pointer);
-    hydra_progress_unlock();
-    if (!finished)
+    if (!atomic_load_explicit(&request->finished, memory_order_acquire))
         return HYDRA_SUCCESS;
     request->active = false;
     if (request->status == HYDRA_ERR_MISMATCH)

@@ -226,6 +226,36 @@ static bool mpi_moves_in_the_ring(struct hydra_pool *pool, const char *ring_name
     return good;
 }
 
+static int count_call(void *calls)
+{
+    ++*(int *)calls;
+    return 0;
+}
+
+/* A driver that rests seven turns of eight, under 800 waits of one turn each and then one that has spun long enough. */
+static bool short_waits_drive_all(struct hydra_pool *pool)
+{
+    int calls = 0;
+    struct hydra_driver driver = {.drive = count_call, .state = &calls, .rests = 7};
+    struct hydra_wait wait;
+    bool good = true;
+
+    hydra_progress_add(&driver);
+    for (int i = 0; i < 800; i++) {
+        hydra_wait_begin(&wait, pool, "a test", -1, -1);
+        good &= TAP_CHECK(hydra_wait_turn(&wait, false) == HYDRA_SUCCESS, "%s", hydra_error_detail());
+    }
+    good &= TAP_CHECK(calls == 100, "driven in %d of 800 turns", calls);
+    while (good && wait.spinning)
+        good &= TAP_CHECK(hydra_wait_turn(&wait, false) == HYDRA_SUCCESS, "%s", hydra_error_detail());
+    calls = 0;
+    for (int i = 0; i < 10; i++)
+        good &= hydra_wait_turn(&wait, false) == HYDRA_SUCCESS;
+    good &= TAP_CHECK(calls == 10, "driven in %d of 10 turns that do not spin", calls);
+    hydra_progress_remove(&driver);
+    return good;
+}
+
 int main(int argc, char **argv)
 {
     const char *other;
@@ -243,6 +273,7 @@ int main(int argc, char **argv)
     mpi_tap_result(sums_do_not_overflow(pool), "sums beyond 2^63 are an error");
     mpi_tap_result(mpi_moves_in_the_ring(pool, other),
                    "4 MB over MPI move while their sender waits in a ring over another transport");
+    mpi_tap_result(short_waits_drive_all(pool), "waits that end at once drive MPI now and then, longer ones always");
     hydra_pool_free(&pool);
     mpi_tap_result(a_collective_ends(), "an agreement that a rank never joins times out");
     mpi_tap_result(a_receive_ends("mpi"), "a receive over MPI times out and names peer, microbatch and step");

@@ -49,10 +49,10 @@ static bool everybody_to_everybody(int64_t bytes, int tag)
 
 static bool messages_of_every_size(void)
 {
-    static const int64_t sizes[] = {0, 1, 7, 1000, 8192, 65536, 300001, 1 << 20};
+    static const int64_t sizes[] = {0, 1, 7, 1000, 8192, 24575, 24577, 65536, 300001, 1 << 20};
     bool good = true;
 
-    for (int i = 0; i < 8; i++)
+    for (int i = 0; i < 10; i++)
         good &= everybody_to_everybody(sizes[i], i * 1000 + i % 2 * (HYDRA_NET_TAGS - 1 - i * 1000));
     return good;
 }
