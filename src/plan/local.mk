@@ -38,6 +38,7 @@ libhydra_plan_la_SOURCES = \
 	src/plan/schedule_pack.c \
 	src/plan/schedule_unpack.c \
 	src/plan/shape_targets.c src/plan/shape_targets.h \
+	src/plan/shaped_column.c src/plan/shaped_column.h \
 	src/plan/shaped_documents.c \
 	src/plan/shaped_pack.c src/plan/shaped_pack.h \
 	src/plan/shaped_try.c src/plan/shaped_try.h \

@@ -4,19 +4,9 @@
 
 #include <stdint.h>
 
-#include "plan/batch.h"
-#include "plan/cost.h"
 #include "plan/draft.h"
+#include "plan/shaped_column.h"
 #include "plan/shaped_pack.h"
-
-/* What every try of one batch shares; read only while tries run. */
-struct hydra_shaped {
-    const struct hydra_batch *batch;
-    const struct hydra_cost *cost;
-    struct hydra_pack_batch documents;
-    int64_t fixed_forward, fixed_backward; /* ps of every microbatch */
-    __int128 least_work;                   /* ps * slots, every document on its least degree */
-};
 
 struct hydra_shaped_try {
     int64_t microbatches;
@@ -25,12 +15,6 @@ struct hydra_shaped_try {
     int64_t *order; /* cells in slot order, microbatch after microbatch */
     int64_t count;
 };
-
-int hydra_shaped_make(const struct hydra_batch *batch, const struct hydra_cost *cost, struct hydra_shaped *shaped);
-void hydra_shaped_clear(struct hydra_shaped *shaped);
-
-/* Makespan of one column if M microbatches packed perfectly. */
-int hydra_shaped_estimate(const struct hydra_shaped *shaped, int64_t microbatches, int64_t *makespan);
 
 /* Try M microbatches; tries of different `variant` start from different shapes. */
 int hydra_shaped_try(const struct hydra_shaped *shaped, int64_t microbatches, int variant, struct hydra_shaped_try *it);
