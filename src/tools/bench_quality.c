@@ -18,6 +18,7 @@
 #include "plan/schedule.h"
 #include "plan/figure1.h"
 #include "tools/commands.h"
+#include "tools/ideal_column.h"
 #include "tools/setting.h"
 
 #define BENCH(name, function, summary) int function(int argc, char **argv);
@@ -42,6 +43,7 @@ static void note(struct ratios *ratios, double value)
 /* What one setting, or the random batches, came to: load's time over shaped's. */
 struct outcome {
     struct ratios quiet, disturbed; /* as predicted; with wrong coefficients and noise */
+    struct ratios ideal;            /* time of the ideal column over shaped's, as predicted */
     struct ratios time, sorts;      /* CPU seconds of planning, and in qsorts of the same lengths */
     int64_t fallbacks;
 };
@@ -127,7 +129,7 @@ static int compare(const struct tool_setting *setting, const int64_t *lengths, i
     static const double off[] = {0.75, 1.25};
     Hydra_Plan_options options = setting->options;
     Hydra_Schedule load = NULL, shaped = NULL;
-    double a, b, planning, sorting;
+    double a, b, ideal, planning, sorting;
     int status = HYDRA_SUCCESS;
 
     options.cost = &setting->cost;
@@ -144,6 +146,8 @@ static int compare(const struct tool_setting *setting, const int64_t *lengths, i
     HYDRA_TRY(judge(load, &setting->cost, 1, 1, 0, 0, &a));
     HYDRA_TRY(judge(shaped, &setting->cost, 1, 1, 0, 0, &b));
     note(&outcome->quiet, a / b);
+    HYDRA_TRY(tool_ideal_column(shaped, &setting->cost, &ideal));
+    note(&outcome->ideal, ideal / b);
     outcome->fallbacks += a == b && load->ngroups == shaped->ngroups;
     for (int i = 0; disturb && i < 4; i++) {
         HYDRA_TRY(judge(load, &setting->cost, off[i / 2], off[i % 2], 0.05, seed + (uint64_t)i, &a));
@@ -194,13 +198,21 @@ static struct tool_setting random_setting(const struct tool_setting *like, uint6
 
 static void print_row(const char *name, const struct outcome *o)
 {
-    printf("%-20s %5" PRId64 "  %5.3f (%.3f-%.3f)", name, o->quiet.count, o->quiet.sum / (double)o->quiet.count,
-           o->quiet.least, o->quiet.greatest);
+    double quiet = o->quiet.sum / (double)o->quiet.count, ideal = o->ideal.sum / (double)o->ideal.count;
+    char range[32];
+
+    printf("%-20s %5" PRId64 "  %5.3f (%.3f-%.3f)", name, o->quiet.count, quiet, o->quiet.least, o->quiet.greatest);
     if (o->disturbed.count > 0)
         printf("  %5.3f (%.3f-%.3f)", o->disturbed.sum / (double)o->disturbed.count, o->disturbed.least,
                o->disturbed.greatest);
     else
         printf("  %5s %13s", "-", "");
+    snprintf(range, sizeof range, "(%.1f-%.1f)", 100 * o->ideal.least, 100 * o->ideal.greatest);
+    printf("  %5.1f%% %-13s", 100 * ideal, range);
+    if (quiet > ideal)
+        printf("  %4.0f%%", 100 * (quiet - 1) / (quiet - ideal));
+    else
+        printf("  %5s", "-");
     printf("  %5.1f%%  %7.1f  %6.1f\n", 100.0 * (double)o->fallbacks / (double)o->quiet.count,
            1e3 * o->time.sum / (double)o->time.count, o->sorts.sum / (double)o->sorts.count);
     fflush(stdout);
@@ -260,10 +272,13 @@ int hydra_bench_quality(int argc, char **argv)
     if (done)
         return 0;
     HYDRA_TRY(list_settings(folder, paths, &count));
-    printf("load's iteration time over shaped's, as predicted, and with theta and phi off by a quarter and 5%% noise;\n"
-           "the share of batches where load's plan was kept; CPU time of planning, also in qsorts of the lengths\n\n");
-    printf("%-20s %5s  %-19s  %-19s  %6s  %7s  %6s\n", "setting", "plans", "predicted", "disturbed", "load's", "CPU ms",
-           "qsorts");
+    printf(
+        "load's iteration time over shaped's, as predicted, and with theta and phi off by a quarter and 5%% noise;\n"
+        "the ideal column's time over shaped's (one column, the plan's average work, microbatches of any size but for\n"
+        "giants), and the share of the gap between load and it that shaped closes; the share of batches where load's\n"
+        "plan was kept; CPU time of planning, also in qsorts of the lengths\n\n");
+    printf("%-20s %5s  %-19s  %-19s  %-20s  %5s  %6s  %7s  %6s\n", "setting", "plans", "predicted", "disturbed",
+           "ideal", "gap", "load's", "CPU ms", "qsorts");
     for (int i = 0; i < count; i++) {
         struct outcome outcome = {0};
 

@@ -7,6 +7,7 @@ hydra_dcp_SOURCES = \
 	src/tools/bench_attn.c \
 	src/tools/bench_plan.c \
 	src/tools/bench_quality.c \
+	src/tools/ideal_column.c src/tools/ideal_column.h \
 	src/tools/setting.c src/tools/setting.h \
 	src/tools/bench_net.c \
 	src/tools/bench_kernel.c \

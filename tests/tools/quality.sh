@@ -25,4 +25,10 @@ sed 's/^pool = .*/pool = 8/; s/^context = .*/context = 16384/' "$settings/testbe
 "$program" bench quality --settings "$work" --batches 2 --random 2 >"$work/out" 2>&1 && grep -q '^one  *2 ' "$work/out" &&
     grep -q '^random  *2 ' "$work/out"
 result $? "a small setting and two random ones are judged"
+# One stage, one microbatch a document that fills it: shaped is the ideal column itself.
+sed 's/^pool = .*/pool = 1/; s/^context = .*/context = 512/; s/^pipeline_stages = .*/pipeline_stages = 1/
+    s/^pipeline_chunks = .*/pipeline_chunks = 1/' "$settings/testbed-32k.cfg" >"$work/one.cfg"
+"$program" bench quality --settings "$work" --batches 2 --random 0 >"$work/out" 2>&1 &&
+    grep -q '^one  *2 .* 100\.0% (100\.0-100\.0) ' "$work/out"
+result $? "on one slot without a pipeline every plan takes the ideal column's time"
 echo "1..$number"
