@@ -238,6 +238,36 @@ static void text_round_trips_and_refuses_changes(void)
     tap_result(good, "a schedule comes back from its text with the same bytes and hash, and a changed text is refused");
 }
 
+static int compare_hashes(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* 4,096 batches that differ in two lengths: no two hashes of 64 bits should meet among them (once in 2^41 such tests). */
+static void hashes_tell_batches_apart(void)
+{
+    enum { LENGTHS = 64, BATCHES = LENGTHS * LENGTHS };
+    static uint64_t hashes[BATCHES];
+    Hydra_Plan_options options = HYDRA_PLAN_OPTIONS_INIT;
+    bool good = true;
+
+    options.budget = 64;
+    for (int i = 0; good && i < BATCHES; i++) {
+        int64_t lengths[] = {20, 0, i / LENGTHS, 23, 0, i % LENGTHS};
+        Hydra_Schedule s = NULL;
+
+        good = TAP_CHECK(Hydra_Plan_serial(2, 6, lengths, &options, &s) == 0, "batch %d", i);
+        hashes[i] = good ? s->hash : 0;
+        Hydra_Schedule_free(&s);
+    }
+    qsort(hashes, BATCHES, sizeof *hashes, compare_hashes);
+    for (int i = 1; good && i < BATCHES; i++)
+        good = TAP_CHECK(hashes[i - 1] != hashes[i], "two batches have hash %016lx", (unsigned long)hashes[i]);
+    tap_result(good, "4,096 batches that differ in two lengths have as many hashes");
+}
+
 static void files_round_trip(void)
 {
     int64_t lengths[] = {5, 0, 100, 3, 17};
@@ -267,6 +297,7 @@ int main(void)
     every_policy_is_executable();
     views_hold_every_token_once();
     text_round_trips_and_refuses_changes();
+    hashes_tell_batches_apart();
     files_round_trip();
     return tap_done();
 }
