@@ -101,7 +101,7 @@ typedef struct Hydra_Cost {
 /** What to plan for. Start from HYDRA_PLAN_OPTIONS_INIT and set what differs. */
 typedef struct Hydra_Plan_options {
     size_t size;            /* sizeof(Hydra_Plan_options) */
-    int policy;             /* HYDRA_POLICY_* */
+    int policy;             /* HYDRA_POLICY_*; what auto takes for time: hydra-dcp(7) */
     int mask;               /* HYDRA_MASK_*, of every document */
     int64_t window;         /* HYDRA_MASK_WINDOW: keys seen before and with the query, >= 1 */
     int64_t sink;           /* HYDRA_MASK_WINDOW: first keys that everybody sees, >= 0 */
