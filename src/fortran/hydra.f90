@@ -166,11 +166,14 @@ contains
     type(Hydra_Schedule), intent(inout) :: schedule
     integer, optional, intent(out) :: ierror
     integer(c_int64_t) :: count
+    integer(c_int) :: status
 
     ! Collective: a rank with too few lengths must still call, so that all of them fail together.
     count = ndocs
     if (size(lengths) < ndocs) count = -1
-    call finish(c_Hydra_Plan(context%handle, count, lengths, options, schedule%handle), ierror)
+    status = c_Hydra_Plan(context%handle, count, lengths, options, schedule%handle)
+    if (count < 0 .and. ndocs >= 0 .and. status == HYDRA_ERR_ARG) status = refuse('lengths holds fewer than ndocs elements')
+    call finish(status, ierror)
   end subroutine
 
   subroutine schedule_bcast_mpi(schedule, root, comm, ierror)

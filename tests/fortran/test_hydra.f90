@@ -27,6 +27,7 @@ program test_hydra
   call contexts()
   call Hydra_Plan(context, size(lengths), lengths, options, schedule, status)
   call agree(status == HYDRA_SUCCESS, 'the documents of all ranks are planned')
+  call short_lengths()
   call broadcast()
   call groups()
   call payload()
@@ -57,6 +58,23 @@ contains
     end if
     call MPI_Allreduce(good, everywhere, 1, MPI_LOGICAL, MPI_LAND, MPI_COMM_WORLD)
     if (rank == 0) call result(everywhere, sentence)
+  end subroutine
+
+  ! The last rank says that it has one document more than lengths holds.
+  subroutine short_lengths()
+    type(Hydra_Schedule) :: none
+    character(len=200) :: detail
+    logical :: last, good
+
+    last = rank == ranks - 1
+    call Hydra_Plan(context, size(lengths) + merge(1, 0, last), lengths, options, none, status)
+    call Hydra_Error_detail(detail)
+    if (last) then
+      good = status == HYDRA_ERR_ARG .and. detail == 'lengths holds fewer than ndocs elements'
+    else
+      good = status == HYDRA_ERR_PEER
+    end if
+    call agree(good, 'more documents than lengths are refused on every rank, and the rank itself says why')
   end subroutine
 
   subroutine contexts()
