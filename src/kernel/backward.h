@@ -1,10 +1,15 @@
 /* backward.h: the backward pass of one instance. Included by instance.h alone.
  *
  * A unit is a stretch of up to SUPER keys of one KV head: it owns their dK and dV. It meets the query blocks that see
- * it, packs each block once, and works through it chunk by chunk of keys: S^T = K Q^T, dP^T = V (scale dO)^T     scores
- * per key and query, in place P = 2^(S - lse), dS = P (dP - delta)   scale is inside dO and delta dV += P^T dO, dK +=
- * dS^T Q, dQ += dS K dQ of a block is added to the caller's in the order of the units: a unit waits until the one
- * before it has passed the block. So the sums have one order for any number of threads, without a second dQ. */
+ * it, packs each block once, and works through it chunk by chunk of keys:
+ *   S^T = K Q^T, dP^T = V (scale dO)^T     scores per key and query, in place
+ *   P = 2^(S - lse), dS = P (dP - delta)   scale is inside dO and delta
+ *   dV += P^T dO, dK += dS^T Q, dQ += dS K
+ * dQ of a block is added to the caller's in the order of the units: a unit waits until the last one before it that sees
+ * the block has added its own. So the sums have one order for any number of threads, without a second dQ. Blocks are
+ * met from the last to the first: under causal masks and windows a unit then begins together with the one before it and
+ * ends sooner; the other way round it would begin with blocks that the one before reaches late.
+ */
 #ifndef HYDRA_KERNEL_BACKWARD_H
 #define HYDRA_KERNEL_BACKWARD_H
 
@@ -17,20 +22,23 @@ enum {
     PANELS = BLOCK / PANEL,
     SUPER = 4 * CHUNK,   /* keys of a unit, most */
     UNITS_ENOUGH = 32,   /* a key run that makes fewer is cut finer, to share it among threads */
+    UNITS_MANY = 8,      /* so many that cutting a little finer costs less than threads without a last unit */
     TEAM_MOST = 256,     /* threads that are used, most */
     BLOCK_OVERHEAD = 12, /* keys that packing a block is worth */
 };
 
-/* How far a thread is: unit << 32 | blocks passed. One cache line each. */
+/* How far a thread is: unit << 32 | step of the last block added (step_of), INT64_MAX at the end. One cache line each.
+ */
 struct progress {
     int64_t value;
     char rest[56];
 };
 
-/* The last unit of a KV head so far, and the thread that has it; unit 0: none. */
+/* The last unit of a KV head so far, the thread that has it, and its keys; unit 0: none. */
 struct predecessor {
     int64_t unit;
     int owner;
+    int64_t run, begin, end; /* key run and positions */
 };
 
 struct backward_room {
@@ -61,6 +69,8 @@ struct backward_room {
     struct predecessor *previous; /* [kv_heads] */
     struct progress *progress;    /* [team] */
     int me, team;
+    int groups;     /* KV heads that are read: units of a stretch */
+    int64_t blocks; /* of all query runs */
 };
 
 static size_t lay_out_backward(const struct hydra_kernel_shape *shape, char *base, struct backward_room *room)
@@ -292,20 +302,26 @@ static void work_chunk(const struct backward_room *room, int64_t chunk, int coun
     to_queries(room, chunk, count);
 }
 
-/* Pack `count` queries from `first` of a run on; false when they see none of the unit's keys. */
+/* Whether the block in view sees keys at positions [begin, end). */
+static bool block_sees(const struct backward_room *room, int64_t begin, int64_t end)
+{
+    for (int panel = 0; panel < room->npanels; panel++)
+        if (view_overlap(&room->view[panel], begin, end) > 0)
+            return true;
+    return false;
+}
+
+/* View the block that begins with query `first` of a run; false when it sees none of the unit's keys. */
 static bool see_block(struct backward_room *room, const struct hydra_query_run *run, int64_t first)
 {
-    bool seen = false;
-
     room->nqueries = (int)hydra_min64(BLOCK, run->count - first);
     room->npanels = (room->nqueries + PANEL - 1) / PANEL;
     for (int panel = 0; panel < room->npanels; panel++) {
         int done = panel * PANEL, left = room->nqueries - done;
 
         view_panel(&room->call->shape, run, first + done, left < PANEL ? left : PANEL, &room->view[panel]);
-        seen |= view_overlap(&room->view[panel], room->key_position, room->key_position + room->nkeys) > 0;
     }
-    return seen;
+    return block_sees(room, room->key_position, room->key_position + room->nkeys);
 }
 
 static void pack_block(struct backward_room *room, int64_t row, int head)
@@ -342,7 +358,7 @@ static void pack_block(struct backward_room *room, int64_t row, int head)
     memset(room->dq, 0, (size_t)BLOCK * (size_t)room->ldk * sizeof(real));
 }
 
-/* Wait until the thread that has the unit before this one has passed `value`. */
+/* Wait until a thread has passed `value`. */
 static void wait_for(const struct backward_room *room, int owner, int64_t value)
 {
     for (int spins = 0; __atomic_load_n(&room->progress[owner].value, __ATOMIC_ACQUIRE) < value; spins++)
@@ -403,6 +419,7 @@ static void end_unit(struct backward_room *room, const struct hydra_key_run *key
 struct walk {
     int64_t unit;                   /* number of this unit, from 1 */
     int64_t run;                    /* key run */
+    int64_t stretch;                /* keys of its units */
     int64_t query_begin, query_end; /* query runs that meet the key run */
     int64_t block;                  /* number of the first block of query_begin */
     struct predecessor before;      /* unit before this one that adds to the same dQ */
@@ -413,6 +430,43 @@ static int64_t blocks_of(const struct hydra_query_run *run)
     return (run->count + BLOCK - 1) / BLOCK;
 }
 
+/* Steps of a unit ascend from its last block to its first, and count alike in all units of a KV head. */
+static int64_t step_of(const struct backward_room *room, int64_t block, int head, int heads)
+{
+    return (room->blocks - block) * heads + head + 1;
+}
+
+/* The last unit before this one that sees the block in view, which is of query run `q`, or a later one; 0: there is
+ * none. Units of a KV head are `groups` apart, one for every stretch. */
+static int64_t unit_before(const struct backward_room *room, const struct walk *w, int64_t first, int64_t q)
+{
+    const struct hydra_key_run *keys = &room->call->work.key_runs[w->run];
+    int64_t unit = w->unit - room->groups;
+
+    for (int64_t at = first - w->stretch; at >= 0; at -= w->stretch, unit -= room->groups)
+        if (block_sees(room, keys->position + at, keys->position + at + w->stretch))
+            return unit;
+    return room->call->work.query_runs[q].keys_begin < w->run ? unit : 0;
+}
+
+/* Wait until the units before this one have added to the block in view all that they will. */
+static void await_turn(const struct backward_room *room, const struct walk *w, int64_t first, int64_t q, int64_t step)
+{
+    const struct predecessor *before = &w->before;
+    int64_t unit;
+
+    if (before->unit == 0)
+        return;
+    if (before->run >= room->call->work.query_runs[q].keys_begin && block_sees(room, before->begin, before->end)) {
+        wait_for(room, before->owner, (before->unit << 32) + step);
+        return;
+    }
+    unit = unit_before(room, w, first, q);
+    for (int t = 0; unit > 0 && t < room->team; t++) /* rarely: whose it was is forgotten */
+        if (t != room->me)
+            wait_for(room, t, (unit + 1) << 32);
+}
+
 /* One unit: every block of every query run that meets it, head by head. */
 static void work_unit(struct backward_room *room, const struct walk *w, int64_t first, int count, int first_head,
                       int last_head)
@@ -420,35 +474,34 @@ static void work_unit(struct backward_room *room, const struct walk *w, int64_t 
     const struct hydra_backward *call = room->call;
     const struct hydra_key_run *keys = &call->work.key_runs[w->run];
     int kv = call->shape.kv_of_head[first_head];
-    int64_t mine = w->unit << 32, theirs = w->before.unit << 32, step = w->block * (last_head - first_head);
+    int64_t mine = w->unit << 32, block = w->block;
 
+    publish(room, mine);
     begin_unit(room, keys, first, count, kv);
-    for (int64_t q = w->query_begin; q < w->query_end; q++) {
+    for (int64_t q = w->query_begin; q < w->query_end; q++)
+        block += blocks_of(&call->work.query_runs[q]);
+    for (int64_t q = w->query_end - 1; q >= w->query_begin; q--) {
         const struct hydra_query_run *run = &call->work.query_runs[q];
 
-        for (int64_t at = 0; at < run->count; at += BLOCK) {
-            if (!see_block(room, run, at)) {
-                step += last_head - first_head;
+        for (int64_t at = (blocks_of(run) - 1) * BLOCK; at >= 0; at -= BLOCK) {
+            block--;
+            if (!see_block(room, run, at))
                 continue;
-            }
             for (int head = first_head; head < last_head; head++) {
+                int64_t step = step_of(room, block, head - first_head, last_head - first_head);
+
                 pack_block(room, run->row + at, head);
                 for (int64_t chunk = 0; chunk < count; chunk += CHUNK) {
                     work_chunk(room, chunk, (int)hydra_min64(CHUNK, count - chunk));
                     poll(&call->hook, room->me == 0);
                 }
-                step++;
-                if (w->before.unit > 0)
-                    wait_for(room, w->before.owner, theirs + step);
+                await_turn(room, w, first, q, step);
                 add_queries(room, run->row + at, head);
                 publish(room, mine + step);
             }
         }
     }
     end_unit(room, keys, first, kv);
-    if (w->before.unit > 0) /* skipped blocks: "passed" must mean that all units before have passed them too */
-        wait_for(room, w->before.owner, theirs + UINT32_MAX);
-    publish(room, mine + UINT32_MAX);
 }
 
 /* Pairs of the unit, as bounded by panels. */
@@ -510,11 +563,27 @@ static void backward_stretch(struct backward_room *room, struct walk *w, int64_t
                 owner = t;
         load[owner] += cost * (next - head);
         w->unit++;
-        w->before = chained ? *previous : (struct predecessor){0, 0};
-        *previous = (struct predecessor){w->unit, owner};
+        w->before = chained ? *previous : (struct predecessor){0};
+        *previous = (struct predecessor){w->unit, owner, w->run, position, position + count};
         if (owner == room->me)
             work_unit(room, w, first, count, head, next);
     }
+}
+
+/* Keys of a unit of the key run at hand. Where all cost alike, as without a mask, nothing small is left to even out
+ * what threads get: then units are of one size and their number is a multiple of 2 or 4, whatever the threads. */
+static int64_t stretch_of(const struct backward_room *room, const struct walk *w, const struct hydra_key_run *keys)
+{
+    const struct hydra_backward *call = room->call;
+    int64_t most = keys->count / SUPER * call->shape.kv_heads >= UNITS_ENOUGH ? SUPER : SUPER / 2;
+    int64_t units = (keys->count + most - 1) / most, end = keys->position + keys->count;
+    int64_t multiple = room->groups % 4 == 0 ? 1 : units < 2 * UNITS_MANY || room->groups % 2 == 0 ? 2 : 4;
+
+    if (units < UNITS_MANY ||
+        unit_cost(call, w, keys->position, keys->position + most) != unit_cost(call, w, end - most, end))
+        return most;
+    units = (units + multiple - 1) / multiple * multiple;
+    return (keys->count + units * SCORE_ROWS - 1) / (units * SCORE_ROWS) * SCORE_ROWS;
 }
 
 static void backward_share(const struct hydra_backward *call, int me, int team)
@@ -531,17 +600,24 @@ static void backward_share(const struct hydra_backward *call, int me, int team)
     room.call = call;
     room.me = me;
     room.team = team < TEAM_MOST ? team : TEAM_MOST;
+    room.groups = 0;
+    for (int head = 0; head < call->shape.heads; head = next_group(&call->shape, head))
+        room.groups++;
+    room.blocks = 0;
+    for (int64_t q = 0; q < call->work.nquery_runs; q++)
+        room.blocks += blocks_of(&call->work.query_runs[q]);
     for (w.run = 0; w.run < call->work.nkey_runs; w.run++) {
         int64_t keys = call->work.key_runs[w.run].count;
-        int64_t stretch = keys / SUPER * call->shape.kv_heads >= UNITS_ENOUGH ? SUPER : SUPER / 2;
 
         meet_queries(&call->work, &w);
-        for (int64_t first = 0; first < keys && w.query_begin < w.query_end; first += stretch) {
-            backward_stretch(&room, &w, load, first, (int)hydra_min64(stretch, keys - first),
+        w.stretch = stretch_of(&room, &w, &call->work.key_runs[w.run]);
+        for (int64_t first = 0; first < keys && w.query_begin < w.query_end; first += w.stretch) {
+            backward_stretch(&room, &w, load, first, (int)hydra_min64(w.stretch, keys - first),
                              w.query_begin < met_until);
             met_until = w.query_end;
         }
     }
+    publish(&room, INT64_MAX);
 }
 
 static int backward(const struct hydra_backward *call)
