@@ -38,9 +38,12 @@ libhydra_plan_la_SOURCES = \
 	src/plan/schedule_pack.c \
 	src/plan/schedule_unpack.c \
 	src/plan/shape_targets.c src/plan/shape_targets.h \
+	src/plan/shaped_cells.h \
 	src/plan/shaped_column.c src/plan/shaped_column.h \
 	src/plan/shaped_documents.c \
+	src/plan/shaped_long.c \
 	src/plan/shaped_pack.c src/plan/shaped_pack.h \
+	src/plan/shaped_short.c \
 	src/plan/shaped_try.c src/plan/shaped_try.h \
 	src/plan/shard.c src/plan/shard.h \
 	src/plan/stats.c \
