@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "hydra.h"
+#include "tools/median.h"
 #include "tools/ranks.h"
 
 int hydra_bench_attn(int argc, char **argv);
@@ -43,19 +44,6 @@ struct layer {
     Hydra_Attn attn;
     float *buffer[BUFFERS]; /* q k v out lse dout dq dk dv */
 };
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, int64_t count)
-{
-    qsort(values, (size_t)count, sizeof *values, compare);
-    return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
-}
 
 static int plan(int64_t tokens, int ranks, int factor, Hydra_Schedule *schedule)
 {
@@ -209,9 +197,9 @@ static int bench_scaling(const struct settings *s)
     }
     if (rank == 0) {
         printf("scaling: %lld tokens, 2 ranks against 1; two copies of a multiply-add loop reach %.2f\n", (long long)s->tokens,
-               median(loops, s->repetitions));
-        printf("  U = 2: %.3f of that   (wanted: 0.93)\n", median(ratios[0], s->repetitions));
-        printf("  R = 2: %.3f of that   (wanted: 0.93)\n", median(ratios[1], s->repetitions));
+               tool_median(loops, s->repetitions));
+        printf("  U = 2: %.3f of that   (wanted: 0.93)\n", tool_median(ratios[0], s->repetitions));
+        printf("  R = 2: %.3f of that   (wanted: 0.93)\n", tool_median(ratios[1], s->repetitions));
         layer_free(&alone);
     }
     for (int ring = 0; rank < 2 && ring < 2; ring++)
@@ -285,7 +273,7 @@ static int overlap_once(MPI_Comm comm, int ranks, int64_t tokens, work_function 
         hides[r] = 1 - (seconds - free_seconds) / (0.5 * base);
         waits[r] = 1 - (waited - before) / (0.5 * base);
     }
-    *hidden = (struct hidden){median(hides, repetitions), median(waits, repetitions)};
+    *hidden = (struct hidden){tool_median(hides, repetitions), tool_median(waits, repetitions)};
     if (rank < ranks) {
         layer_free(&slow_ring);
         layer_free(&free_ring);
@@ -403,7 +391,7 @@ static int bench_move(const struct settings *s)
     if (rank == 0)
         printf("move: %d ranks with %lld tokens of %d bytes each, dispatch and collect\n  %.2f of MPI_Alltoallv's throughput   "
                "(wanted: 0.5)\n",
-               size, (long long)s->tokens, TOKEN_BYTES, median(ratios, s->repetitions));
+               size, (long long)s->tokens, TOKEN_BYTES, tool_median(ratios, s->repetitions));
     Hydra_Microbatch_free(&view);
     Hydra_Schedule_free(&t.schedule);
     Hydra_Finalize(&t.context);

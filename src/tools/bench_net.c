@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "net/net.h"
 #include "tools/commands.h"
+#include "tools/median.h"
 #include "tools/ranks.h"
 
 enum { MOST_WAYS = 8, MOST_REPETITIONS = 101, LEAST_MOVED = 4 << 20 };
@@ -48,20 +49,13 @@ fail:
     return status;
 }
 
-static int by_value(const void *a, const void *b)
+/* Bandwidth of a way: bytes over the median time. */
+static double speed(const struct bench *bench, int way, int64_t bytes)
 {
-    double x = *(const double *)a, y = *(const double *)b;
+    double seconds[MOST_REPETITIONS];
 
-    return (x > y) - (x < y);
-}
-
-static double median(const double *values, int64_t count)
-{
-    double sorted[MOST_REPETITIONS];
-
-    memcpy(sorted, values, (size_t)count * sizeof *sorted);
-    qsort(sorted, (size_t)count, sizeof *sorted, by_value);
-    return sorted[count / 2];
+    memcpy(seconds, bench->seconds[way], (size_t)bench->repetitions * sizeof *seconds);
+    return (double)bytes / tool_median(seconds, bench->repetitions);
 }
 
 /* Median over the repetitions of way a's bandwidth over way b's in the same repetition. */
@@ -71,7 +65,7 @@ static double ratio(const struct bench *bench, int a, int b)
 
     for (int64_t i = 0; i < bench->repetitions; i++)
         ratios[i] = bench->seconds[b][i] / bench->seconds[a][i];
-    return median(ratios, bench->repetitions);
+    return tool_median(ratios, bench->repetitions);
 }
 
 /* Repetitions of all ways in turn; a repetition's time is that of the slowest rank. */
@@ -115,7 +109,7 @@ static void print_row(const struct bench *bench, int64_t bytes)
 {
     printf("%10" PRId64, bytes);
     for (int way = 0; way < bench->ways; way++)
-        printf(" %10.3f", (double)bytes / median(bench->seconds[way], bench->repetitions) * 1e-9);
+        printf(" %10.3f", speed(bench, way, bytes) * 1e-9);
     for (int way = 1; way < bench->ways; way++)
         printf(" %14.2f", ratio(bench, way, 0));
     for (int way = 2; way < bench->ways; way++)

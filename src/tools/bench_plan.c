@@ -24,6 +24,7 @@
 
 #define BENCH(name, function, summary) int function(int argc, char **argv);
 #include "tools/bench.def"
+#include "tools/median.h"
 #undef BENCH
 
 static const char usage[] =
@@ -61,19 +62,6 @@ static int compare_lengths(const void *left, const void *right)
     int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
 
     return (a > b) - (a < b);
-}
-
-static int compare_doubles(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-
-    return (a > b) - (a < b);
-}
-
-static double median(double *values, int64_t count)
-{
-    qsort(values, (size_t)count, sizeof *values, compare_doubles);
-    return values[count / 2];
 }
 
 static Hydra_Plan_options options_of(const struct request *r, int policy)
@@ -204,14 +192,14 @@ static int measure(const struct request *r, struct measured *m)
             if (wanted(r, p))
                 HYDRA_TRY(time_plan(r, m, p, &policy[p][repeat]));
     }
-    m->sort = median(sort, r->repeats);
-    m->load = median(load, r->repeats);
+    m->sort = tool_median(sort, r->repeats);
+    m->load = tool_median(load, r->repeats);
     m->scan = -1;
     HYDRA_TRY(time_bare(r, m, false, &bytes)); /* for the steps */
     if (m->pool <= r->scan_limit)
         HYDRA_TRY(time_bare(r, m, true, &m->scan)); /* once: it takes seconds */
     for (int p = 1; p < HYDRA_POLICY_COUNT; p++)
-        m->policy[p] = wanted(r, p) ? median(policy[p], r->repeats) : -1;
+        m->policy[p] = wanted(r, p) ? tool_median(policy[p], r->repeats) : -1;
 
 fail:
     hydra_free(copy);

@@ -10,6 +10,7 @@
 #include "base/random.h"
 #include "kernel/convert.h"
 #include "tools/flash_blas.h"
+#include "tools/median.h"
 
 enum { REPETITIONS_MOST = 101 };
 #define SECONDS_LEAST 0.02 /* of a timing: shorter calls are repeated */
@@ -256,19 +257,6 @@ static int64_t calibrate(const struct speed_case *c, double (*work)(enum hydra_d
     return rounds;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-static double median(double *x, int count)
-{
-    qsort(x, (size_t)count, sizeof *x, ascending);
-    return count % 2 == 1 ? x[count / 2] : (x[count / 2 - 1] + x[count / 2]) / 2;
-}
-
 static double bytes_of(const struct speed_case *c)
 {
     double rows = (double)rows_of(c), in = (double)size_of(c->dtype), wide = c->dtype == HYDRA_DTYPE_F64 ? 8 : 4;
@@ -312,11 +300,11 @@ int tool_kernel_speed(const struct speed_case *c, struct speed *speed)
     }
     *speed = (struct speed){flops,
                             bytes_of(c),
-                            median(gflops, n),
-                            median(ratio, n),
-                            median(of_peak, n),
-                            median(canaries, n),
-                            c->baseline ? median(baseline, n) : NAN};
+                            tool_median(gflops, n),
+                            tool_median(ratio, n),
+                            tool_median(of_peak, n),
+                            tool_median(canaries, n),
+                            c->baseline ? tool_median(baseline, n) : NAN};
     setup_free(&s);
     return HYDRA_SUCCESS;
 

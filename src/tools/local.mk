@@ -10,6 +10,7 @@ hydra_dcp_SOURCES = \
 	src/tools/ideal_column.c src/tools/ideal_column.h \
 	src/tools/setting.c src/tools/setting.h \
 	src/tools/bench_net.c \
+	src/tools/bench_init.c \
 	src/tools/bench_kernel.c \
 	src/tools/flash_blas.h \
 	src/tools/kernel_speed.c src/tools/kernel_speed.h \
@@ -21,6 +22,7 @@ hydra_dcp_SOURCES = \
 	src/tools/cmd_sim.c \
 	src/tools/commands.def src/tools/commands.h \
 	src/tools/main.c \
+	src/tools/median.c src/tools/median.h \
 	src/tools/options.c src/tools/options.h \
 	src/tools/ranks.c src/tools/ranks.h
 hydra_dcp_CPPFLAGS = $(AM_CPPFLAGS) -DHYDRA_PKGDATADIR='"$(pkgdatadir)"'

@@ -79,18 +79,37 @@ static int64_t row_of(const struct attention_case *c, int tensor)
     return (int64_t)heads_of(c, tensor) * dim_of(c, tensor);
 }
 
+/* fp16 by arithmetic on doubles, which owes nothing to the library's bits: x as a multiple of its binade's step. */
+static uint16_t to_float16(double x)
+{
+    int exponent, step;
+    uint32_t bits;
+
+    if (isnan(x))
+        return 0x7E00;
+    frexp(x, &exponent);
+    step = x != 0 && exponent - 11 > -24 ? exponent - 11 : -24;
+    bits = isinf(x) || exponent > 16 ? 0x7C00 : (uint32_t)(step + 24) * 1024 + (uint32_t)rint(ldexp(fabs(x), -step));
+    return (uint16_t)((signbit(x) ? 0x8000 : 0) | bits); /* a multiple of 2048 carries into the exponent, up to infinity */
+}
+
+static double from_float16(uint16_t h)
+{
+    int exponent = h >> 10 & 31, fraction = h & 1023;
+    double x = exponent == 0 ? ldexp(fraction, -24) : ldexp(fraction + 1024, exponent - 25);
+
+    if (exponent == 31)
+        x = fraction == 0 ? INFINITY : NAN;
+    return h & 0x8000 ? -x : x;
+}
+
 static uint16_t to_half(Hydra_Dtype dtype, double x)
 {
     float f = (float)x;
     uint32_t bits;
 
-    if (dtype == HYDRA_FLOAT16) {
-        _Float16 h = (_Float16)f;
-        uint16_t out;
-
-        memcpy(&out, &h, sizeof out);
-        return out;
-    }
+    if (dtype == HYDRA_FLOAT16)
+        return to_float16(f);
     memcpy(&bits, &f, sizeof bits);
     return (uint16_t)((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
 }
@@ -99,12 +118,9 @@ static double from_half(Hydra_Dtype dtype, uint16_t x)
 {
     uint32_t bits = (uint32_t)x << 16;
     float f;
-    _Float16 h;
 
-    if (dtype == HYDRA_FLOAT16) {
-        memcpy(&h, &x, sizeof h);
-        return (double)h;
-    }
+    if (dtype == HYDRA_FLOAT16)
+        return from_float16(x);
     memcpy(&f, &bits, sizeof f);
     return f;
 }
