@@ -145,6 +145,47 @@ static void disagreements(void)
                "one rank with pairs, the others without");
 }
 
+/* Rank 0 has the only document; nobody else loads or holds a token (heffte#10, EasyR1#11012). */
+static void ranks_without_tokens_pass_null(void)
+{
+    enum { LENGTH = 5, DIM = 4, ROW = DIM * sizeof(float) };
+    int64_t lengths[] = {LENGTH}, *mine = rank == 0 ? lengths : NULL;
+    float x[LENGTH][DIM], y[LENGTH][DIM], lse[LENGTH], dq[LENGTH][DIM], dk[LENGTH][DIM], dv[LENGTH][DIM], home[LENGTH][DIM];
+    Hydra_Plan_options options = ordinary();
+    Hydra_Attn_config shape = HYDRA_ATTN_CONFIG_INIT;
+    Hydra_Schedule schedule = HYDRA_SCHEDULE_NULL;
+    Hydra_Attn attn = HYDRA_ATTN_NULL;
+    Hydra_Microbatch view = {0};
+    int64_t count = 0;
+    bool good;
+
+    for (int i = 0; i < LENGTH * DIM; i++)
+        x[i / DIM][i % DIM] = (float)(i % 7) - 3, home[i / DIM][i % DIM] = 99;
+    options.max_degree = 1;
+    shape.heads = shape.kv_heads = 1;
+    shape.head_dim = DIM;
+    good = Hydra_Plan(context, rank == 0, mine, &options, &schedule) == HYDRA_SUCCESS &&
+           Hydra_Attn_create(context, &shape, &attn) == HYDRA_SUCCESS &&
+           Hydra_Schedule_count(schedule, &count) == HYDRA_SUCCESS && count == 1 &&
+           Hydra_Schedule_microbatch(schedule, 0, rank, &view) == HYDRA_SUCCESS;
+    if (TAP_CHECK(good, "rank %d: %d microbatches", rank, (int)count)) {
+        bool holds = view.tokens > 0;
+        void *q = holds ? x : NULL, *out = holds ? y : NULL, *l = holds ? lse : NULL;
+
+        good &= Hydra_Dispatch(context, schedule, 0, ROW, rank == 0 ? x : NULL, holds ? y : NULL) == HYDRA_SUCCESS;
+        good &= Hydra_Attn_forward(attn, schedule, 0, q, q, q, out, l, HYDRA_SAVED_NULL) == HYDRA_SUCCESS;
+        good &= Hydra_Attn_backward(attn, schedule, 0, q, q, q, out, l, HYDRA_SAVED_NULL, q, holds ? dq : NULL,
+                                    holds ? dk : NULL, holds ? dv : NULL) == HYDRA_SUCCESS;
+        good &= Hydra_Collect(context, schedule, 0, ROW, out, rank == 0 ? home : NULL) == HYDRA_SUCCESS;
+        /* The first token sees itself alone. */
+        good &= rank != 0 || memcmp(home[0], x[0], ROW) == 0;
+    }
+    mpi_tap_result(good, "ranks that neither load nor hold a token pass NULL everywhere");
+    Hydra_Microbatch_free(&view);
+    Hydra_Attn_free(&attn);
+    Hydra_Schedule_free(&schedule);
+}
+
 static void pairs_travel(void)
 {
     int64_t lengths[1] = {16}, pairs[1] = {rank == 0 ? 200 : 1};
@@ -195,6 +236,7 @@ int main(int argc, char **argv)
         MPI_Abort(MPI_COMM_WORLD, 1);
     plans_as_one_process_would();
     disagreements();
+    ranks_without_tokens_pass_null();
     pairs_travel();
     schedules_travel();
     Hydra_Finalize(&context);

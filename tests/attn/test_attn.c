@@ -72,6 +72,7 @@ static void reported_faults(void)
     static const int64_t two[] = {2, 40};
 
     report(one_document(11, 2, 2, 8, 8), "eleven tokens: the last attends to all ten before it (TransformerEngine#3331)");
+    report(one_document(698, 1, 1, 8, 8), "698 tokens, where tail padding dropped keys (TransformerEngine#3331)");
     report(one_document(9, 2, 2, 8, 8), "nine tokens, not divisible by the ranks (DeepSpeed#7384)");
     report(one_document(65, 2, 1, 8, 8), "sixty-five tokens do not hang (ring-flash-attention#39)");
     report(attention_matches((struct attention_case){
