@@ -73,5 +73,14 @@ sed -n 's/^HYDRA_RANGE([A-Z_]*, "\([^"]*\)",.*/\1/p' "$source/src/base/ranges.de
     while read -r name; do grep -qx "$name" "$work/ranges" || echo "$name is missing"; done >"$work/wrong"
 grep -q '^HYDRA_RANGE(' "$source/src/base/ranges.def" || echo "ranges.def lists nothing" >>"$work/wrong"
 verdict "Hydra_Range_push(3) lists every range"
+HYDRA_DCP_SHARE=$source/share; export HYDRA_DCP_SHARE
+plain "$pages/hydra-dcp.1" | tr -cs 'a-z_0-9' '\n' | sort -u >"$work/words"
+for command in "plan --draw 1 --pool 8 --budget 8192 --policy load,static" "sim --policy load" "sim --policy load --sweep pool=64,128" "sim --paper"; do
+    "$build/hydra-dcp" $command --json 2>/dev/null | grep -o '"[a-z_][a-z_0-9]*":' | tr -d '":' | sort -u
+done | sort -u >"$work/keys"
+comm -23 "$work/keys" "$work/words" | sed 's/^/hydra-dcp(1) does not explain: /' >"$work/wrong"
+[ "$(wc -l <"$work/keys")" -ge 15 ] || echo "only $(wc -l <"$work/keys") names were found" >>"$work/wrong"
+verdict "every name that plan and sim print in JSON stands in hydra-dcp(1)"
+
 echo "1..$number"
 exit $failed
