@@ -32,12 +32,15 @@ static int32_t best_fit(const struct hydra_pack *pack, int level, const struct h
 {
     const struct hydra_pack_shelf *shelf = &pack->shelves[level];
     const struct hydra_pack_level *rates = &pack->batch->levels[level];
-    /* The document adds at least this, the ring set apart. */
-    int64_t from = (hydra_rate_apply(rates->load, document->weight) +
-                    hydra_rate_apply(rates->token, (hydra_weight)document->tokens)) >>
-                   pack->shift;
+    int64_t from;
     int looks = SHELF_LOOKS;
 
+    if (shelf->words == 0)
+        return -1;
+    /* The document adds at least this, the ring set apart. */
+    from = (hydra_rate_apply(rates->load, document->weight) +
+            hydra_rate_apply(rates->token, (hydra_weight)document->tokens)) >>
+           pack->shift;
     while (from < BUCKETS && (from = shelf_at_least(shelf, (int)from)) < BUCKETS) {
         int32_t cell = shelf->head[from];
 
