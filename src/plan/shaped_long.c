@@ -32,10 +32,12 @@ static int32_t best_fit(const struct hydra_pack *pack, int level, const struct h
 {
     const struct hydra_pack_shelf *shelf = &pack->shelves[level];
     const struct hydra_pack_level *rates = &pack->batch->levels[level];
+    const struct hydra_pack_cell *cells = pack->cells;
+    int64_t most = rates->room - document->tokens; /* tokens that a cell may hold */
     int64_t from;
     int looks = SHELF_LOOKS;
 
-    if (shelf->words == 0)
+    if (shelf->words == 0 || most < 0)
         return -1;
     /* The document adds at least this, the ring set apart. */
     from = (hydra_rate_apply(rates->load, document->weight) +
@@ -45,10 +47,11 @@ static int32_t best_fit(const struct hydra_pack *pack, int level, const struct h
         int32_t cell = shelf->head[from];
 
         do {
-            const struct hydra_pack_cell *it = &pack->cells[cell];
+            const struct hydra_pack_cell *it = &cells[cell];
 
-            if (document->tokens <= cell_token_room(pack, it)) {
-                int64_t room = pack->caps[it->microbatch] - cell_time_with(pack, it, document);
+            if (it->tokens <= most) {
+                int64_t time = hydra_pack_time(rates, it->weight + document->weight, it->tokens + document->tokens);
+                int64_t room = pack->caps[it->microbatch] - time;
 
                 if (room >= *left)
                     return -1; /* later buckets leave more still */
