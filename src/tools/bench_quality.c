@@ -17,6 +17,7 @@
 #include "plan/predict.h"
 #include "plan/schedule.h"
 #include "plan/figure1.h"
+#include "sim/preset.h"
 #include "tools/commands.h"
 #include "tools/ideal_column.h"
 #include "tools/setting.h"
@@ -233,7 +234,7 @@ static int list_settings(const char *folder, char **paths, int *count)
     HYDRA_REQUIRE(directory != NULL, HYDRA_ERR_IO, "--settings %s: no such folder", folder);
     for (struct dirent *entry; *count < MOST_SETTINGS && (entry = readdir(directory)) != NULL;) {
         size_t length = strlen(entry->d_name);
-        char path[1024];
+        char path[1300];
 
         if (length < 5 || strcmp(entry->d_name + length - 4, ".cfg") != 0)
             continue;
@@ -250,12 +251,25 @@ fail:
     return status;
 }
 
+/* The folder of the settings that come along, where presets are looked for: beside the program too. */
+static const char *known_settings(char *path, size_t len)
+{
+    char *slash;
+
+    if (hydra_preset_find("settings", "testbed-32k", path, (int64_t)len) != HYDRA_SUCCESS ||
+        (slash = strrchr(path, '/')) == NULL)
+        return HYDRA_PKGDATADIR "/settings";
+    *slash = '\0';
+    return path;
+}
+
 int hydra_bench_quality(int argc, char **argv)
 {
-    const char *folder = HYDRA_PKGDATADIR "/settings";
+    char known[1024];
+    const char *folder = NULL;
     int64_t batches = 6, random = 200, threads = 2;
     const struct tool_option options[] = {
-        {"settings", TOOL_STRING, &folder, "DIR", "folder of settings", 0, 0},
+        {"settings", TOOL_STRING, &folder, "DIR", "folder of settings; without: those that come along", 0, 0},
         {"batches", TOOL_INT, &batches, "N", "batches drawn for each setting", 1, 10000},
         {"random", TOOL_INT, &random, "N", "batches of random settings, without noise", 0, 100000},
         {"threads", TOOL_INT, &threads, "N", "worker threads of the planner", 1, 1024},
@@ -271,7 +285,7 @@ int hydra_bench_quality(int argc, char **argv)
     HYDRA_TRY(tool_options_read(argc, argv, "usage: hydra-dcp bench quality [options]", options, &done));
     if (done)
         return 0;
-    HYDRA_TRY(list_settings(folder, paths, &count));
+    HYDRA_TRY(list_settings(folder != NULL ? folder : known_settings(known, sizeof known), paths, &count));
     printf(
         "load's iteration time over shaped's, as predicted, and with theta and phi off by a quarter and 5%% noise;\n"
         "the ideal column's time over shaped's (one column, the plan's average work, microbatches of any size but for\n"

@@ -31,4 +31,7 @@ sed 's/^pool = .*/pool = 1/; s/^context = .*/context = 512/; s/^pipeline_stages 
 "$program" bench quality --settings "$work" --batches 2 --random 0 >"$work/out" 2>&1 &&
     grep -q '^one  *2 .* 100\.0% (100\.0-100\.0) ' "$work/out"
 result $? "on one slot without a pipeline every plan takes the ideal column's time"
+"$program" bench quality --batches 1 --random 0 >"$work/out" 2>&1 &&
+    [ "$(grep -cE '^[a-z0-9-]+ +1 ' "$work/out")" -eq "$(ls "$settings" | wc -l)" ]
+result $? "the settings that come along are found beside the program, before it is installed too"
 echo "1..$number"
