@@ -1,9 +1,12 @@
 /* average.c: means of a job's results over several batches. */
 #include "sim/job.h"
 
+#include <inttypes.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "base/error.h"
+#include "sim/watch.h"
 
 /* Numbers of a result that are averaged as they are; speeds follow from seconds and tokens. */
 static const size_t fields[] = {
@@ -62,10 +65,14 @@ int hydra_job_average(const struct hydra_job *job, const struct hydra_batches *b
                       struct hydra_run *run)
 {
     struct hydra_run other = {.schedule = HYDRA_SCHEDULE_NULL};
+    char work[96];
     int status = HYDRA_SUCCESS;
 
+    snprintf(work, sizeof work, "%s on %" PRId64 " GPUs, batch", Hydra_Policy_name(job->policy), job->cut.gpus);
+    hydra_watch(work, 0, batches->count);
     HYDRA_TRY(hydra_job_run(job, batches->ndocs[0], batches->lengths[0], pictures, run));
     for (int64_t b = 1; b < batches->count; b++) {
+        hydra_watch(work, b, batches->count);
         HYDRA_TRY(hydra_job_run(job, batches->ndocs[b], batches->lengths[b], false, &other));
         add(run, &other);
         hydra_run_clear(&other);

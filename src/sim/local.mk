@@ -17,6 +17,7 @@ libhydra_sim_la_SOURCES = \
 	src/sim/stage.c src/sim/stage.h \
 	src/sim/sweep.c \
 	src/sim/timeline.c src/sim/timeline.h \
+	src/sim/watch.c src/sim/watch.h \
 	src/sim/work.c src/sim/work.h
 if HAVE_LIBCONFIG
 libhydra_sim_la_SOURCES += src/sim/preset.c

@@ -84,15 +84,15 @@ double hydra_model_dense_active(const struct hydra_model *model);
 double hydra_model_expert_active(const struct hydra_model *model);
 
 /* Read a preset. `name` is a path (it holds a '/' or ends with ".cfg") or the name of an installed preset.
- * HYDRA_ERR_IO: not found, the detail says where it was looked for; HYDRA_ERR_FORMAT: file, line and key of what is
- * missing, unknown or out of range; HYDRA_ERR_UNSUPPORTED: built without libconfig. */
+ * HYDRA_ERR_ARG: no such preset, the detail says where it was looked for; HYDRA_ERR_IO: a path that cannot be read;
+ * HYDRA_ERR_FORMAT: file, line and key of what is missing, unknown or out of range; HYDRA_ERR_UNSUPPORTED: built without libconfig. */
 int hydra_model_read(const char *name, struct hydra_model *model);
 int hydra_cluster_read(const char *name, struct hydra_cluster *cluster);
 
 /* The fit of a model for a cluster, or NULL. */
 const struct hydra_model_fit *hydra_model_fit_for(const struct hydra_model *model, const struct hydra_cluster *cluster);
 
-/* Path of a preset: `folder` is "models" or "clusters". HYDRA_ERR_IO as above. */
+/* Path of a preset: `folder` is "models", "clusters" or "settings". HYDRA_ERR_ARG and _IO as above. */
 int hydra_preset_find(const char *folder, const char *name, char *path, int64_t len);
 
 #endif

@@ -48,7 +48,7 @@ int hydra_preset_find(const char *folder, const char *name, char *path, int64_t 
         snprintf(path, (size_t)len, "%s/%s/%s.cfg", asked, folder, name);
         if (access(path, R_OK) == 0)
             return HYDRA_SUCCESS;
-        return hydra_error(HYDRA_ERR_IO, "no preset '%s' in %s/%s (HYDRA_DCP_SHARE)", name, asked, folder);
+        return hydra_error(HYDRA_ERR_ARG, "no preset '%s' in %s/%s (HYDRA_DCP_SHARE)", name, asked, folder);
     }
     program_folder(program, sizeof program);
     for (size_t i = 0; program[0] != '\0' && i < sizeof beside / sizeof beside[0]; i++) {
@@ -60,7 +60,7 @@ int hydra_preset_find(const char *folder, const char *name, char *path, int64_t 
     if (access(path, R_OK) == 0)
         return HYDRA_SUCCESS;
     return hydra_error(
-        HYDRA_ERR_IO,
+        HYDRA_ERR_ARG,
         "no preset '%s' beside the program or in %s/%s: 'hydra-dcp sim --help' lists those that come along; give a file (a "
         "name with '/' or ending in .cfg) or set HYDRA_DCP_SHARE",
         name, HYDRA_PKGDATADIR, folder);

@@ -25,6 +25,7 @@
 #define BENCH(name, function, summary) int function(int argc, char **argv);
 #include "tools/bench.def"
 #include "tools/median.h"
+#include "tools/progress.h"
 #undef BENCH
 
 static const char usage[] =
@@ -251,8 +252,8 @@ static void print_json(const struct measured *m, bool first)
 
 static int run_pools(const struct request *r)
 {
-    char list[256], *rest = NULL;
-    bool first = true, watched = isatty(STDERR_FILENO);
+    char list[256], work[300], *rest = NULL;
+    bool first = true;
     int status = HYDRA_SUCCESS;
 
     HYDRA_REQUIRE(strlen(r->pools) < sizeof list, HYDRA_ERR_ARG, "--pools is longer than %zu bytes", sizeof list - 1);
@@ -265,11 +266,10 @@ static int run_pools(const struct request *r)
         struct measured m = {0};
 
         HYDRA_TRY(hydra_parse_int("--pools", word, 1, 1 << 24, &m.pool));
-        if (watched)
-            fprintf(stderr, "\r\033[Kmeasuring a pool of %s", word);
+        snprintf(work, sizeof work, "measuring a pool of %s", word);
+        tool_progress(work, 0, 1);
         HYDRA_TRY(measure(r, &m));
-        if (watched)
-            fprintf(stderr, "\r\033[K");
+        tool_progress_end();
         if (r->json)
             print_json(&m, first);
         else

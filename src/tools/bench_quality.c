@@ -21,6 +21,7 @@
 #include "tools/commands.h"
 #include "tools/ideal_column.h"
 #include "tools/setting.h"
+#include "tools/progress.h"
 
 #define BENCH(name, function, summary) int function(int argc, char **argv);
 #include "tools/bench.def"
@@ -297,8 +298,11 @@ int hydra_bench_quality(int argc, char **argv)
         struct outcome outcome = {0};
 
         HYDRA_TRY(tool_setting_read(paths[i], &setting));
-        for (int64_t b = 0; b < batches; b++)
+        for (int64_t b = 0; b < batches; b++) {
+            tool_progress(setting.name, b, batches);
             HYDRA_TRY(draw_and_compare(&setting, threads, (uint64_t)b, true, &outcome));
+        }
+        tool_progress_end();
         print_row(setting.name, &outcome);
         sum += outcome.disturbed.sum / (double)outcome.disturbed.count;
     }
@@ -307,8 +311,10 @@ int hydra_bench_quality(int argc, char **argv)
         for (int64_t b = 0; b < random; b++) {
             struct tool_setting other = random_setting(&setting, (uint64_t)b);
 
+            tool_progress("random settings", b, random);
             HYDRA_TRY(draw_and_compare(&other, threads, (uint64_t)b, false, &all));
         }
+        tool_progress_end();
         print_row("random", &all);
     }
 fail:

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -17,6 +16,7 @@
 #include "tools/commands.h"
 #include "tools/plan_table.h"
 #include "tools/setting.h"
+#include "tools/progress.h"
 
 static const char usage[] =
     "usage: hydra-dcp plan --lengths FILE|- --pool G --budget B [options]\n"
@@ -176,20 +176,19 @@ static int plan_one(const struct request *r, Hydra_Plan_options *options, int po
 static int plan_all(const struct request *r, Hydra_Plan_options *options, int64_t ndocs, const int64_t *lengths,
                     struct tool_outcome *outcomes, int *count)
 {
-    bool watched = isatty(STDERR_FILENO);
+    char work[64];
     int status = HYDRA_SUCCESS;
 
     for (int policy = 1; policy < HYDRA_POLICY_COUNT; policy++) {
         if (hydra_policy_find(policy) == NULL)
             continue;
-        if (watched)
-            fprintf(stderr, "\r\033[Kplanning: %s", Hydra_Policy_name(policy));
+        snprintf(work, sizeof work, "planning: %s", Hydra_Policy_name(policy));
+        tool_progress(work, 0, 1);
         HYDRA_TRY(plan_one(r, options, policy, ndocs, lengths, true, &outcomes[(*count)++]));
     }
 
 fail:
-    if (watched)
-        fprintf(stderr, "\r\033[K");
+    tool_progress_end();
     return status;
 }
 

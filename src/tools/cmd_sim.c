@@ -10,7 +10,9 @@
 #include "sim/compare.h"
 #include "sim/paper.h"
 #include "sim/words.h"
+#include "sim/watch.h"
 #include "tools/commands.h"
+#include "tools/progress.h"
 
 enum { PAPER_BATCHES = 16 };
 
@@ -212,6 +214,7 @@ static int run_sweep(const struct request *r, const struct hydra_job *job, const
     HYDRA_TRY(hydra_sweep_read(r->sweep, &sweep));
     HYDRA_TRY(hydra_sweep_run(job, (uint64_t)r->seed, or_preset(r->batches, 1),
                               or_preset(r->tokens_per_slot, job->model->tokens_per_slot), policies, count, &sweep));
+    tool_progress_end();
     if (r->json && !quiet(r))
         hydra_sweep_print_json(stdout, &sweep, policies, count);
     else if (!quiet(r))
@@ -249,6 +252,7 @@ static int run_compare(const struct request *r, const struct hydra_job *job, con
     HYDRA_TRY(get_batches(r, job, scene.pool, data, sizeof data, &batches));
     scene.batches = batches.count;
     HYDRA_TRY(hydra_compare(job, &batches, policies, count, pictures, outcomes));
+    tool_progress_end();
     for (int i = 0; i < count; i++) {
         planned += outcomes[i].status == HYDRA_SUCCESS;
         if (outcomes[i].status == HYDRA_SUCCESS && r->tokens > 0)
@@ -274,6 +278,7 @@ static int run_paper(const struct request *r)
 
     HYDRA_REQUIRE(paper != NULL, HYDRA_ERR_NOMEM, "rows of the paper");
     HYDRA_TRY(hydra_paper_fill(r->batches > 0 ? r->batches : PAPER_BATCHES, (uint64_t)r->seed, paper));
+    tool_progress_end();
     if (r->json)
         hydra_paper_print_json(stdout, paper);
     else
@@ -306,6 +311,7 @@ int hydra_cmd_sim(int argc, char **argv)
     HYDRA_TRY(read_request(argc, argv, &r, &done));
     if (done)
         return 0;
+    hydra_watch_by(tool_progress);
     if (r.paper) {
         HYDRA_TRY(run_paper(&r));
         return 0;

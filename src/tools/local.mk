@@ -24,6 +24,7 @@ hydra_dcp_SOURCES = \
 	src/tools/main.c \
 	src/tools/median.c src/tools/median.h \
 	src/tools/options.c src/tools/options.h \
+	src/tools/progress.c src/tools/progress.h \
 	src/tools/ranks.c src/tools/ranks.h
 hydra_dcp_CPPFLAGS = $(AM_CPPFLAGS) -DHYDRA_PKGDATADIR='"$(pkgdatadir)"'
 settingsdir = $(pkgdatadir)/settings

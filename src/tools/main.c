@@ -20,13 +20,29 @@ static void print_commands(FILE *to)
     fprintf(to, "  %-14s %s\n", "--version", "print the version");
 }
 
+static int find_and_run(int argc, char **argv)
+{
+    for (const struct tool_command *c = commands; c->name != NULL; c++)
+        if (strcmp(argv[0], c->name) == 0)
+            return c->run(argc, argv);
+    fprintf(stderr, "hydra-dcp: '%s' is not a command\n\n", argv[0]);
+    print_commands(stderr);
+    return 2;
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2) {
         print_commands(stderr);
         return 2;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+    if (strcmp(argv[1], "help") == 0 && argc == 3) {
+        char help[] = "--help";
+        char *asked[] = {argv[2], help, NULL};
+
+        return find_and_run(2, asked);
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
         print_commands(stdout);
         return 0;
     }
@@ -37,11 +53,5 @@ int main(int argc, char **argv)
         printf("hydra-dcp %d.%d.%d\n", major, minor, patch);
         return 0;
     }
-    for (const struct tool_command *c = commands; c->name != NULL; c++) {
-        if (strcmp(argv[1], c->name) == 0)
-            return c->run(argc - 1, argv + 1);
-    }
-    fprintf(stderr, "hydra-dcp: '%s' is not a command\n\n", argv[1]);
-    print_commands(stderr);
-    return 2;
+    return find_and_run(argc - 1, argv + 1);
 }

@@ -1,5 +1,6 @@
 /* options.c: command-line options from one table. */
 #include "tools/options.h"
+#include "tools/progress.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,9 +18,10 @@ static void print_help(const char *usage, const struct tool_option *options)
         snprintf(left, sizeof left, "--%s%s%s", o->name, o->argument == NULL ? "" : " ",
                  o->argument == NULL ? "" : o->argument);
         printf("  %-28s %s", left, o->help);
-        if (o->kind == TOOL_INT)
+        /* A target outside its range has no default: the option is required. */
+        if (o->kind == TOOL_INT && (double)*(const int64_t *)o->target >= o->low)
             printf(" (default %" PRId64 ")", *(const int64_t *)o->target);
-        else if (o->kind == TOOL_DOUBLE)
+        else if (o->kind == TOOL_DOUBLE && *(const double *)o->target >= o->low)
             printf(" (default %g)", *(const double *)o->target);
         else if (o->kind == TOOL_STRING && *(const char *const *)o->target != NULL)
             printf(" (default %s)", *(const char *const *)o->target);
@@ -104,6 +106,7 @@ void tool_command_line(int argc, char **argv, char text[TOOL_COMMAND_LINE])
 
 int tool_fail(int status)
 {
+    tool_progress_end();
     fprintf(stderr, "hydra-dcp: %s\n",
             hydra_error_detail()[0] != '\0' ? hydra_error_detail() : Hydra_Error_string(status));
     return status == HYDRA_ERR_ARG || status == HYDRA_ERR_FORMAT ? 2 : 1;

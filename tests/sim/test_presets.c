@@ -136,7 +136,7 @@ static void an_unknown_preset_says_where_it_was_looked_for(void)
     bool good = true;
 
     setenv("HYDRA_DCP_SHARE", "/nonexistent", 1);
-    good &= TAP_CHECK(hydra_model_read("hy3", &model) == HYDRA_ERR_IO, "found");
+    good &= TAP_CHECK(hydra_model_read("hy3", &model) == HYDRA_ERR_ARG, "found");
     good &= TAP_CHECK(strstr(hydra_error_detail(), "/nonexistent/models") != NULL, "%s", hydra_error_detail());
     unsetenv("HYDRA_DCP_SHARE");
     good &= TAP_CHECK(hydra_model_read("no/such.cfg", &model) == HYDRA_ERR_IO, "found");

@@ -5,3 +5,5 @@ TESTS += tests/tools/info.sh
 dist_check_SCRIPTS += tests/tools/info.sh
 TESTS += tests/tools/quality.sh
 EXTRA_DIST += tests/tools/quality.sh
+TESTS += tests/tools/command.sh
+dist_check_SCRIPTS += tests/tools/command.sh
