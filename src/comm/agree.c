@@ -32,10 +32,9 @@ static int finish(struct hydra_comm comm, MPI_Request *request, const char *step
     if (comm.pool != NULL)
         hydra_count(&comm.pool->counters, HYDRA_COUNTER_COMM_COLLECTIVES, 1);
     status = hydra_wait_mpi(&wait, request, MPI_STATUS_IGNORE);
-    /* The others may still complete it: what follows on this communicator would no longer match. */
-    if (status != HYDRA_SUCCESS && comm.pool != NULL)
-        comm.pool->broken = true;
-    return status;
+    /* The others may still complete it, and what follows on this communicator would no longer match; or they wait in it
+     * too, with more patience. */
+    return comm.pool == NULL ? status : hydra_pool_fail(comm.pool, status);
 }
 
 /* Reduce count numbers in place through a block of our own, which an unfinished reduction keeps. */

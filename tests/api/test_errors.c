@@ -213,6 +213,27 @@ static void unequal_timeouts(void)
     expect_failure(&s, status, HYDRA_ERR_TIMEOUT, "timeouts may differ: the others hear of the least");
 }
 
+/* The same while planning: the last rank's patience ends, and it tells those who wait beside it. */
+static void unequal_timeouts_in_plan(void)
+{
+    struct scene s;
+    Hydra_Plan_options options = HYDRA_PLAN_OPTIONS_INIT;
+    Hydra_Schedule schedule = HYDRA_SCHEDULE_NULL;
+    int status = HYDRA_ERR_PEER;
+
+    options.budget = TOKENS;
+    if (!open_scene(&s, 1, rank == size - 1 ? 1 : 1000))
+        return;
+    if (rank != 0)
+        status = Hydra_Plan(s.context, 0, NULL, &options, &schedule);
+    if (status != (rank == size - 1 ? HYDRA_ERR_TIMEOUT : HYDRA_ERR_PEER))
+        status = HYDRA_SUCCESS;
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0)
+        status = Hydra_Plan(s.context, 0, NULL, &options, &schedule);
+    expect_failure(&s, status, HYDRA_ERR_TIMEOUT, "a rank whose patience ends while planning tells the others");
+}
+
 int main(int argc, char **argv)
 {
     int provided;
@@ -226,6 +247,7 @@ int main(int argc, char **argv)
     silent_rank(1, "a rank that never comes ends the others' ring by timeout");
     silent_rank(size, "a rank that never comes ends the others' all-to-all by timeout");
     unequal_timeouts();
+    unequal_timeouts_in_plan();
     MPI_Finalize();
     return rank == 0 ? tap_done() : 0;
 }
