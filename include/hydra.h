@@ -85,7 +85,15 @@ HYDRA_API int Hydra_Context_query(Hydra_Context context, int *size, int *rank, i
 HYDRA_API int Hydra_Plan(Hydra_Context context, int64_t ndocs, const int64_t lengths[],
                          const Hydra_Plan_options *options, Hydra_Schedule *schedule);
 
-/** Send a schedule from `root` to the other ranks of comm (a pipeline, say). Collective over comm. */
+/**
+ * Send a schedule from `root` to the other ranks of comm (a pipeline, say). Collective over comm, agrees on errors.
+ *
+ * schedule  [in,out]  in: the root's; out: the same on the others, set only on success; Hydra_Schedule_free
+ * root      [in]      rank in comm, the same on every rank
+ *
+ * Returns HYDRA_ERR_ARG, HYDRA_ERR_FORMAT (HYDRA_DCP_TIMEOUT), HYDRA_ERR_PEER, HYDRA_ERR_MISMATCH (other roots),
+ * HYDRA_ERR_TIMEOUT, HYDRA_ERR_NOMEM.
+ */
 HYDRA_API int Hydra_Schedule_bcast(Hydra_Schedule *schedule, int root, MPI_Comm comm);
 
 /**

@@ -249,6 +249,22 @@ fail:
     return status;
 }
 
+/* What a rank can check before it talks to the others; at the root, the schedule's text. */
+static int prepare_broadcast(const Hydra_Schedule *schedule, int root, int rank, int size, char **text, int64_t *length)
+{
+    int status = HYDRA_SUCCESS;
+
+    HYDRA_REQUIRE(root >= 0 && root < size, HYDRA_ERR_ARG, "root is %d, must be 0 .. %d", root, size - 1);
+    HYDRA_REQUIRE(schedule != NULL, HYDRA_ERR_ARG, "schedule is NULL");
+    if (rank != root)
+        return HYDRA_SUCCESS;
+    HYDRA_REQUIRE(*schedule != NULL, HYDRA_ERR_ARG, "the root's schedule is HYDRA_SCHEDULE_NULL");
+    HYDRA_TRY(hydra_schedule_pack(*schedule, text, length));
+
+fail:
+    return status;
+}
+
 int Hydra_Schedule_bcast(Hydra_Schedule *schedule, int root, MPI_Comm comm)
 {
     struct hydra_comm over = {.mpi = comm, .pool = NULL, .timeout = 600};
@@ -261,14 +277,10 @@ int Hydra_Schedule_bcast(Hydra_Schedule *schedule, int root, MPI_Comm comm)
     HYDRA_REQUIRE(comm != MPI_COMM_NULL, HYDRA_ERR_ARG, "comm is MPI_COMM_NULL");
     HYDRA_TRY_MPI(MPI_Comm_rank(comm, &rank));
     HYDRA_TRY_MPI(MPI_Comm_size(comm, &size));
-    HYDRA_REQUIRE(root >= 0 && root < size, HYDRA_ERR_ARG, "root is %d, must be 0 .. %d", root, size - 1);
-    HYDRA_TRY(hydra_config_get_double(HYDRA_CONFIG_TIMEOUT, 1e-3, 1e9, &over.timeout));
-    mine = schedule == NULL ? hydra_error(HYDRA_ERR_ARG, "schedule is NULL") : HYDRA_SUCCESS;
-    if (mine == HYDRA_SUCCESS && rank == root && *schedule == NULL)
-        mine = hydra_error(HYDRA_ERR_ARG, "the root's schedule is HYDRA_SCHEDULE_NULL");
-    if (mine == HYDRA_SUCCESS && rank == root)
-        mine = hydra_schedule_pack(*schedule, &text, &length);
-    HYDRA_TRY(hydra_agree(over, mine, "Hydra_Schedule_bcast"));
+    mine = hydra_config_get_double(HYDRA_CONFIG_TIMEOUT, 1e-3, 1e9, &over.timeout);
+    if (mine == HYDRA_SUCCESS)
+        mine = prepare_broadcast(schedule, root, rank, size, &text, &length);
+    HYDRA_TRY(hydra_agree_same(over, mine, (uint64_t)root, "root of Hydra_Schedule_bcast"));
     HYDRA_TRY(broadcast_text(over, root, rank == root, &text, &length));
     if (rank != root)
         mine = hydra_schedule_unpack("broadcast", text, length, &made);

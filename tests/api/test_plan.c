@@ -227,6 +227,36 @@ static void schedules_travel(void)
                    "broadcasting a null schedule is an error everywhere");
 }
 
+/* A rank that cannot take part says so at once, instead of leaving the others to their timeout. */
+static void broadcasts_agree_on_errors(void)
+{
+    int64_t lengths[1] = {30};
+    Hydra_Plan_options options = ordinary();
+    Hydra_Schedule schedule = HYDRA_SCHEDULE_NULL, made = HYDRA_SCHEDULE_NULL;
+    bool odd = rank == size - 1;
+    int status;
+
+    if (size == 1 || Hydra_Plan_serial(size, 1, lengths, &options, &made) != HYDRA_SUCCESS)
+        return;
+    schedule = rank == 0 ? made : HYDRA_SCHEDULE_NULL;
+    status = Hydra_Schedule_bcast(&schedule, odd ? size : 0, MPI_COMM_WORLD);
+    mpi_tap_result(
+        TAP_CHECK(status == (odd ? HYDRA_ERR_ARG : HYDRA_ERR_PEER), "rank %d: %s", rank, Hydra_Error_string(status)),
+        "a broadcast from a root that one rank does not know is an error everywhere");
+    schedule = made;
+    status = Hydra_Schedule_bcast(&schedule, odd ? 1 : 0, MPI_COMM_WORLD);
+    mpi_tap_result(TAP_CHECK(status == HYDRA_ERR_MISMATCH, "rank %d: %s", rank, Hydra_Error_string(status)),
+                   "ranks that name different roots hear of it");
+    if (odd)
+        setenv("HYDRA_DCP_TIMEOUT", "soon", 1);
+    status = Hydra_Schedule_bcast(&schedule, 0, MPI_COMM_WORLD);
+    setenv("HYDRA_DCP_TIMEOUT", "60", 1);
+    mpi_tap_result(
+        TAP_CHECK(status == (odd ? HYDRA_ERR_FORMAT : HYDRA_ERR_PEER), "rank %d: %s", rank, Hydra_Error_string(status)),
+        "so do those beside a rank whose timeout cannot be read");
+    Hydra_Schedule_free(&made);
+}
+
 int main(int argc, char **argv)
 {
     mpi_tap_begin(&argc, &argv);
@@ -239,6 +269,7 @@ int main(int argc, char **argv)
     ranks_without_tokens_pass_null();
     pairs_travel();
     schedules_travel();
+    broadcasts_agree_on_errors();
     Hydra_Finalize(&context);
     return mpi_tap_done();
 }
