@@ -98,7 +98,8 @@ HYDRA_API int Hydra_Schedule_bcast(Hydra_Schedule *schedule, int root, MPI_Comm 
 
 /**
  * Communicator of this rank's group in microbatch m: one of the chunk communicators made at init. Borrowed: do not
- * free; MPI_COMM_NULL when the rank is idle.
+ * free; MPI_COMM_NULL when the rank is idle. Local. HYDRA_ERR_ARG for a schedule that gives ranks other slots than the
+ * context does (Hydra_Plan_serial's rank is its slot).
  */
 HYDRA_API int Hydra_Group_comm(Hydra_Context context, Hydra_Schedule schedule, int64_t m, MPI_Comm *comm);
 

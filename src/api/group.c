@@ -1,5 +1,6 @@
 /* group.c: a microbatch's group communicator. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "api/context.h"
 #include "base/error.h"
@@ -18,6 +19,9 @@ int Hydra_Group_comm(Hydra_Context context, Hydra_Schedule schedule, int64_t m, 
                   context->pool->size);
     HYDRA_REQUIRE(m >= 0 && m < schedule->microbatches, HYDRA_ERR_ARG,
                   "Hydra_Group_comm: microbatch %" PRId64 " is outside 0 .. %" PRId64, m, schedule->microbatches - 1);
+    HYDRA_REQUIRE(memcmp(schedule->slot_of_rank, context->pool->slot_of_rank,
+                         (size_t)schedule->pool * sizeof *schedule->slot_of_rank) == 0,
+                  HYDRA_ERR_ARG, "Hydra_Group_comm: the schedule gives ranks other slots than the context does");
     group = hydra_schedule_group_of(schedule, m, context->pool->slot);
     *comm = group == NULL ? MPI_COMM_NULL : hydra_pool_group_comm(context->pool, group->first, group->size);
 

@@ -257,6 +257,40 @@ static void broadcasts_agree_on_errors(void)
     Hydra_Schedule_free(&made);
 }
 
+/* A communicator joins the ranks that attend together: those of the schedule's slots. */
+static void groups_have_their_communicators(void)
+{
+    int64_t lengths[2] = {40, 40};
+    Hydra_Plan_options options = ordinary();
+    Hydra_Schedule ours = HYDRA_SCHEDULE_NULL, serial = HYDRA_SCHEDULE_NULL;
+    Hydra_Microbatch view = {0};
+    MPI_Comm comm = MPI_COMM_NULL;
+    int members = 1, moved, slot, status;
+    bool good;
+
+    options.min_degree = options.max_degree = size >= 4 ? 2 : 1;
+    Hydra_Context_query(context, NULL, NULL, &slot);
+    moved = slot != rank;
+    MPI_Allreduce(MPI_IN_PLACE, &moved, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD);
+    good = Hydra_Plan(context, rank == 0 ? 2 : 0, lengths, &options, &ours) == HYDRA_SUCCESS &&
+           Hydra_Plan_serial(size, 2, lengths, &options, &serial) == HYDRA_SUCCESS &&
+           Hydra_Schedule_microbatch(ours, 0, rank, &view) == HYDRA_SUCCESS &&
+           Hydra_Group_comm(context, ours, 0, &comm) == HYDRA_SUCCESS;
+    if (comm != MPI_COMM_NULL)
+        MPI_Comm_size(comm, &members);
+    good =
+        TAP_CHECK(good && (comm != MPI_COMM_NULL) == (view.tokens > 0) && (view.tokens == 0 || members == view.degree),
+                  "rank %d: %d members", rank, members);
+    mpi_tap_result(good, "a group has a communicator of its size");
+    status = Hydra_Group_comm(context, serial, 0, &comm);
+    mpi_tap_result(
+        TAP_CHECK(status == (moved ? HYDRA_ERR_ARG : HYDRA_SUCCESS), "rank %d: %s", rank, Hydra_Error_string(status)),
+        moved ? "a schedule for other slots than the context's has none" : "a schedule of one process has it too");
+    Hydra_Microbatch_free(&view);
+    Hydra_Schedule_free(&ours);
+    Hydra_Schedule_free(&serial);
+}
+
 int main(int argc, char **argv)
 {
     mpi_tap_begin(&argc, &argv);
@@ -270,6 +304,12 @@ int main(int argc, char **argv)
     pairs_travel();
     schedules_travel();
     broadcasts_agree_on_errors();
+    groups_have_their_communicators();
+    Hydra_Finalize(&context);
+    setenv("HYDRA_DCP_TOPOLOGY", "2*[pu:2]/round-robin", 1); /* slots are not ranks from 3 ranks on */
+    if (Hydra_Init(MPI_COMM_WORLD, NULL, &context) != HYDRA_SUCCESS)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    groups_have_their_communicators();
     Hydra_Finalize(&context);
     return mpi_tap_done();
 }
