@@ -65,7 +65,12 @@ typedef struct Hydra_Config {
  */
 HYDRA_API int Hydra_Init(MPI_Comm pool, const Hydra_Config *config, Hydra_Context *context);
 
-/** Release a context. Collective over the pool unless the context is broken. Nulls the handle. */
+/**
+ * Release a context and null the handle. Collective over the pool unless the context is broken.
+ *
+ * HYDRA_ERR_STATE, and HYDRA_ERR_PEER on the other ranks, when an operation has not been waited for: the context is gone
+ * all the same, but what its messages use is kept until exit.
+ */
 HYDRA_API int Hydra_Finalize(Hydra_Context *context);
 
 /** Size of the pool and this process's rank (in the caller's communicator) and slot. Any output may be NULL. */
@@ -151,7 +156,8 @@ typedef struct Hydra_Attn_config {
             HYDRA_MEMORY_HOST, NULL                                                                                    \
     }
 
-/** Make an attention layer on a context. Local. attn [out]: Hydra_Attn_free before Hydra_Finalize. */
+/** Make an attention layer on a context. Local. attn [out]: Hydra_Attn_free, best before Hydra_Finalize: later, its memory
+ * is kept until exit. So are saved tensors and operations. */
 HYDRA_API int Hydra_Attn_create(Hydra_Context context, const Hydra_Attn_config *config, Hydra_Attn *attn);
 HYDRA_API int Hydra_Attn_free(Hydra_Attn *attn);
 

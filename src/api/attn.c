@@ -160,6 +160,7 @@ int Hydra_Attn_create(Hydra_Context context, const Hydra_Attn_config *config, Hy
     home = (struct hydra_engine_home){context->pool, context->alltoall, context->ring, context->kernel, context->threads,
                                       &context->operations};
     HYDRA_TRY(hydra_engine_create(&home, &resolved, &made->engine));
+    made->layer = context->layers++;
     *attn = made;
     return HYDRA_SUCCESS;
 
@@ -170,14 +171,16 @@ fail:
 
 int Hydra_Attn_free(Hydra_Attn *attn)
 {
+    const struct hydra_pool *pool;
     int status = HYDRA_SUCCESS;
 
     hydra_error_clear();
     if (attn == NULL || *attn == NULL)
         return HYDRA_SUCCESS;
-    HYDRA_REQUIRE(!(*attn)->engine->busy || (*attn)->context->pool->broken, HYDRA_ERR_STATE,
+    pool = hydra_context_pool((*attn)->context);
+    HYDRA_REQUIRE(!(*attn)->engine->busy || pool == NULL || pool->broken, HYDRA_ERR_STATE,
                   "a split forward of this attention layer is still under way");
-    hydra_engine_free(&(*attn)->engine);
+    hydra_engine_free(&(*attn)->engine, pool);
     hydra_free(*attn);
     *attn = NULL;
 
@@ -240,7 +243,7 @@ int Hydra_Attn_backward(Hydra_Attn attn, Hydra_Schedule schedule, int64_t m, con
         return status;
     HYDRA_TRY(hydra_attn_enter(attn, schedule, m, &use));
     if (saved != NULL)
-        HYDRA_REQUIRE(saved->attn == attn && saved->kept.filled && saved->kept.hash == schedule->hash &&
+        HYDRA_REQUIRE(hydra_saved_of(saved, attn) && saved->kept.filled && saved->kept.hash == schedule->hash &&
                           saved->kept.microbatch == m,
                       HYDRA_ERR_STATE, "saved was not filled by this layer's forward of microbatch %" PRId64, m);
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)

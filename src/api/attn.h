@@ -20,13 +20,14 @@ struct hydra_op {
 
 struct hydra_attn {
     Hydra_Context context;
+    uint64_t layer; /* number in the context */
     struct hydra_engine *engine;
     struct hydra_op split; /* one at a time; engine->busy says whether it is under way */
 };
 
 struct hydra_saved {
     Hydra_Context context;
-    Hydra_Attn attn; /* only compared */
+    uint64_t layer; /* of the attention layer, whose own address a later one may have */
     struct hydra_kept kept;
 };
 
@@ -50,6 +51,9 @@ int hydra_attn_apart(Hydra_Attn attn, int out_part, const void *out, int in_part
 
 /* Forward's output: there when this rank has rows, and apart from all inputs. */
 int hydra_attn_check_out(Hydra_Attn attn, const void *out, const void *q, const void *k, const void *v);
+
+/* Whether a saved object was made for this layer. */
+bool hydra_saved_of(Hydra_Saved saved, Hydra_Attn attn);
 
 /* After hydra_attn_enter: make room in a saved object that a forward will fill, or set kept to NULL when saved is null. */
 int hydra_saved_begin(Hydra_Saved saved, Hydra_Attn attn, struct hydra_kept **kept);

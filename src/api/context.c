@@ -1,6 +1,7 @@
 /* context.c: Hydra_Init, Hydra_Finalize, and the list of live contexts that MPI_Finalize empties. */
 #include "api/context.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <string.h>
 #ifdef _OPENMP
@@ -12,6 +13,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/range.h"
+#include "comm/keep.h"
 
 static pthread_mutex_t live_lock = PTHREAD_MUTEX_INITIALIZER;
 static Hydra_Context live;
@@ -40,17 +42,28 @@ static bool is_live(Hydra_Context context)
 /* Release everything of a context that is no longer in the list. */
 static int release(Hydra_Context context)
 {
+    bool whole = true;
     int status = HYDRA_SUCCESS;
 
     if (context == NULL)
         return HYDRA_SUCCESS;
     /* Nobody may free communicators while another rank still uses them, or has failed. */
-    if (context->pool != NULL && !context->pool->broken)
-        status = hydra_agree(hydra_comm_of(context->pool), HYDRA_SUCCESS, "Hydra_Finalize");
+    if (context->pool != NULL && !context->pool->broken) {
+        if (context->under_way > 0)
+            status = hydra_error(HYDRA_ERR_STATE, "Hydra_Finalize: %" PRId64 " operations have not been waited for",
+                                 context->under_way);
+        status = hydra_agree(hydra_comm_of(context->pool), status, "Hydra_Finalize");
+        context->pool->broken |= status != HYDRA_SUCCESS;
+    }
+    if (context->pool != NULL)
+        whole = !context->pool->broken;
     hydra_net_destroy(&context->ring);
     hydra_net_destroy(&context->alltoall);
     hydra_pool_free(&context->pool);
-    hydra_free(context);
+    if (whole)
+        hydra_free(context);
+    else
+        hydra_release(context, NULL); /* or another context at its address would pass for it (hydra_context_pool) */
     return status;
 }
 
@@ -226,6 +239,11 @@ int hydra_context_enter(Hydra_Context context)
         return hydra_error(HYDRA_ERR_ARG, context == NULL ? "the context is HYDRA_CONTEXT_NULL"
                                                           : "the context is finalised, or never was one");
     return hydra_pool_check(context->pool);
+}
+
+const struct hydra_pool *hydra_context_pool(Hydra_Context context)
+{
+    return is_live(context) ? context->pool : NULL;
 }
 
 int hydra_context_agree_hash(Hydra_Context context, int status, uint64_t hash, const char *what)

@@ -15,12 +15,18 @@ struct hydra_context {
     const struct hydra_kernel_ops *kernel; /* the same on every rank of the pool */
     int threads;                           /* OpenMP threads that kernels use, >= 1 */
     uint64_t operations;                   /* dispatches, collects and attention calls so far: tells messages apart */
+    uint64_t layers;                       /* attention layers made so far */
+    int64_t under_way;                     /* operations started and not waited for */
     struct hydra_context *next;            /* live contexts, newest first (context.c) */
 };
 
 /* Entry check of a public call: clears the thread's detail; HYDRA_ERR_ARG for a null or finalised handle,
  * HYDRA_ERR_STATE and HYDRA_ERR_PEER as hydra_pool_check. */
 int hydra_context_enter(Hydra_Context context);
+
+/* Its pool, as hydra_release wants it: NULL once the context is finalised. What it owned may then be under unfinished
+ * messages, and is kept. */
+const struct hydra_pool *hydra_context_pool(Hydra_Context context);
 
 /* Agree over the pool, and over the peers when there are any, that every rank succeeded and holds the same hash. */
 int hydra_context_agree_hash(Hydra_Context context, int status, uint64_t hash, const char *what);

@@ -43,13 +43,14 @@ static int start(Hydra_Context context, Hydra_Schedule schedule, int64_t m, size
     made->context = context;
     call.operation = context->operations;
     HYDRA_TRY(hydra_move_start(context->pool, context->alltoall, &call, &made->move));
+    context->under_way++;
     *op = made;
     return HYDRA_SUCCESS;
 
 fail:
     status = hydra_api_leave(context, status);
     if (made != NULL)
-        hydra_move_free(&made->move);
+        hydra_move_free(&made->move, context->pool);
     hydra_free(made);
     return status;
 }
@@ -66,7 +67,9 @@ static int finish(Hydra_Op *op)
     status = hydra_context_enter(context);
     if (status == HYDRA_SUCCESS)
         status = hydra_api_leave(context, hydra_move_finish((*op)->move));
-    hydra_move_free(&(*op)->move);
+    if (hydra_context_pool(context) != NULL)
+        context->under_way--;
+    hydra_move_free(&(*op)->move, hydra_context_pool(context));
     hydra_free(*op);
     *op = NULL;
 

@@ -3,6 +3,11 @@
 #include "base/error.h"
 #include "base/memory.h"
 
+bool hydra_saved_of(Hydra_Saved saved, Hydra_Attn attn)
+{
+    return saved->context == attn->context && saved->layer == attn->layer;
+}
+
 int hydra_saved_begin(Hydra_Saved saved, Hydra_Attn attn, struct hydra_kept **kept)
 {
     int status = HYDRA_SUCCESS;
@@ -10,7 +15,7 @@ int hydra_saved_begin(Hydra_Saved saved, Hydra_Attn attn, struct hydra_kept **ke
     *kept = NULL;
     if (saved == NULL)
         return HYDRA_SUCCESS;
-    HYDRA_REQUIRE(saved->attn == attn, HYDRA_ERR_ARG, "saved belongs to another attention layer");
+    HYDRA_REQUIRE(hydra_saved_of(saved, attn), HYDRA_ERR_ARG, "saved belongs to another attention layer");
     HYDRA_TRY(hydra_kept_reserve(&saved->kept, attn->engine));
     *kept = &saved->kept;
 
@@ -38,7 +43,7 @@ int Hydra_Saved_create(Hydra_Attn attn, Hydra_Saved *saved)
     made = hydra_calloc(1, sizeof *made);
     HYDRA_REQUIRE(made != NULL, HYDRA_ERR_NOMEM, "saved tensors");
     made->context = attn->context;
-    made->attn = attn;
+    made->layer = attn->layer;
     *saved = made;
 
 fail:
@@ -50,7 +55,7 @@ int Hydra_Saved_free(Hydra_Saved *saved)
     hydra_error_clear();
     if (saved == NULL || *saved == NULL)
         return HYDRA_SUCCESS;
-    hydra_kept_clear(&(*saved)->kept, (*saved)->context->pool);
+    hydra_kept_clear(&(*saved)->kept, hydra_context_pool((*saved)->context));
     hydra_free(*saved);
     *saved = NULL;
     return HYDRA_SUCCESS;

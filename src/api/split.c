@@ -24,6 +24,7 @@ int Hydra_Attn_start(Hydra_Attn attn, Hydra_Schedule schedule, int64_t m, Hydra_
     HYDRA_TRY(hydra_attn_enter(attn, schedule, m, &use));
     attn->split = (struct hydra_op){.context = attn->context, .attn = attn, .schedule = schedule, .microbatch = m};
     attn->engine->busy = true;
+    attn->context->under_way++;
     *op = &attn->split;
 
 fail:
@@ -36,8 +37,8 @@ int Hydra_Attn_put(Hydra_Op op, int which, const void *buffer)
     int status = HYDRA_SUCCESS;
 
     hydra_error_clear();
-    if (op == NULL || op->attn == NULL)
-        return hydra_error(HYDRA_ERR_ARG, "op is no split forward");
+    if (op == NULL || op->attn == NULL || !op->attn->engine->busy)
+        return hydra_error(HYDRA_ERR_ARG, "op is no split forward, or one that has been waited for");
     if ((status = hydra_context_enter(op->context)) != HYDRA_SUCCESS)
         return status;
     HYDRA_REQUIRE(which >= 0 && which < HYDRA_SPLIT_TENSORS, HYDRA_ERR_ARG, "which is %d, must be HYDRA_Q, HYDRA_K or HYDRA_V",
@@ -65,12 +66,14 @@ int Hydra_Attn_wait(Hydra_Op *op, void *out, void *lse, Hydra_Saved saved)
     int status = HYDRA_SUCCESS;
 
     hydra_error_clear();
-    if (op == NULL || *op == NULL || (*op)->attn == NULL)
-        return hydra_error(HYDRA_ERR_ARG, "op is no split forward");
+    if (op == NULL || *op == NULL || (*op)->attn == NULL || !(*op)->attn->engine->busy)
+        return hydra_error(HYDRA_ERR_ARG, "op is no split forward, or one that has been waited for");
     o = *op;
     attn = o->attn;
     *op = NULL;
     attn->engine->busy = false;
+    if (hydra_context_pool(attn->context) != NULL)
+        attn->context->under_way--;
     if ((status = hydra_context_enter(attn->context)) != HYDRA_SUCCESS)
         return status;
     for (int which = 0; which < HYDRA_SPLIT_TENSORS; which++)

@@ -248,11 +248,11 @@ int hydra_engine_create(const struct hydra_engine_home *home, const struct hydra
     return HYDRA_SUCCESS;
 
 fail:
-    hydra_engine_free(&made);
+    hydra_engine_free(&made, home->pool);
     return status;
 }
 
-void hydra_engine_free(struct hydra_engine **engine)
+void hydra_engine_free(struct hydra_engine **engine, const struct hydra_pool *pool)
 {
     struct hydra_engine *e = *engine;
 
@@ -260,9 +260,9 @@ void hydra_engine_free(struct hydra_engine **engine)
         return;
     hydra_layout_clear(&e->layout);
     hydra_free(e->kv_of_head);
-    hydra_release(e->memory, e->home.pool);
-    hydra_release(e->messages, e->home.pool);
-    hydra_release(e, e->home.pool); /* ring messages live in it */
+    hydra_release(e->memory, pool);
+    hydra_release(e->messages, pool);
+    hydra_release(e, pool); /* ring messages live in it */
     *engine = NULL;
 }
 

@@ -97,8 +97,8 @@ struct hydra_kept {
 int hydra_engine_create(const struct hydra_engine_home *home, const struct hydra_engine_config *config,
                         struct hydra_engine **engine);
 
-/* Memory under unfinished messages of a broken pool is kept until exit. Nulls the handle. */
-void hydra_engine_free(struct hydra_engine **engine);
+/* pool: for hydra_release, since the home's may be gone. Nulls the handle. */
+void hydra_engine_free(struct hydra_engine **engine, const struct hydra_pool *pool);
 
 /* Make room for every microbatch of a schedule, both directions. Local. */
 int hydra_engine_reserve(struct hydra_engine *engine, const struct hydra_schedule *schedule, bool split);

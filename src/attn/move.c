@@ -350,14 +350,12 @@ fail:
     return status;
 }
 
-void hydra_move_free(struct hydra_move **move)
+void hydra_move_free(struct hydra_move **move, const struct hydra_pool *pool)
 {
     struct hydra_move *m = *move;
-    const struct hydra_pool *pool;
 
     if (m == NULL)
         return;
-    pool = m->wire.pool;
     hydra_free(m->loads.list);
     hydra_free(m->shards.list);
     hydra_free(m->runs);

@@ -25,8 +25,8 @@ struct hydra_move_call {
 int hydra_move_start(struct hydra_pool *pool, struct hydra_net *net, const struct hydra_move_call *call,
                      struct hydra_move **move);
 int hydra_move_finish(struct hydra_move *move);
-/* Memory under unfinished messages of a broken pool is kept until exit. Nulls the handle. */
-void hydra_move_free(struct hydra_move **move);
+/* pool: for hydra_release, since that of the start may be gone. Nulls the handle. */
+void hydra_move_free(struct hydra_move **move, const struct hydra_pool *pool);
 
 /* Rows that the calling rank loaded (all microbatches) and holds of microbatch m. */
 int64_t hydra_move_loaded_rows(const struct hydra_schedule *schedule, int64_t rank);

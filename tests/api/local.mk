@@ -16,5 +16,7 @@ tests_api_test_cycles_LDADD = $(test_ldadd)
 check_PROGRAMS += tests/api/test_ranges
 tests_api_test_ranges_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
 tests_api_test_ranges_LDADD = libhydra-dcp.la
+check_PROGRAMS += tests/api/test_lifetimes
+tests_api_test_lifetimes_LDADD = $(test_ldadd)
 TESTS += tests/api/ranges.mpi
 EXTRA_DIST += tests/api/ranges.mpi
