@@ -152,12 +152,11 @@ static void fill_documents(const struct hydra_draft *draft, const struct hydra_b
     made->options.cost = NULL;
     made->options.pairs = NULL;
     made->cost = batch->options->cost != NULL ? *batch->options->cost : (Hydra_Cost)HYDRA_COST_INIT;
-    made->starts[0] = 0;
     for (int64_t i = 0; i < batch->ndocs; i++) {
         made->docs[held.documents[draft->group_of[i]]++] = i;
         made->lengths[i] = batch->lengths[i];
-        made->starts[i + 1] = made->starts[i] + batch->lengths[i];
     }
+    hydra_schedule_fill_starts(made);
     if (made->pairs != NULL)
         memcpy(made->pairs, batch->options->pairs, (size_t)batch->ndocs * sizeof *made->pairs);
 }

@@ -36,16 +36,6 @@ void hydra_columns_clear(struct hydra_columns *columns)
     *columns = (struct hydra_columns){0};
 }
 
-/* Weight of one document of a schedule. */
-static hydra_weight document_weight(const struct hydra_schedule *schedule, int64_t i)
-{
-    const Hydra_Plan_options *options = &schedule->options;
-
-    if (schedule->pairs != NULL)
-        return 2 * (hydra_weight)schedule->pairs[i];
-    return hydra_mask_weight(options->mask, options->window, options->sink, schedule->lengths[i]);
-}
-
 int hydra_columns_of_schedule(const struct hydra_schedule *schedule, int stages, int chunks,
                               struct hydra_columns *columns)
 {
@@ -59,7 +49,7 @@ int hydra_columns_of_schedule(const struct hydra_schedule *schedule, int stages,
 
         columns->groups[g] = (struct hydra_pipeline_group){.first = group->first, .size = group->size};
         for (int64_t d = group->docs_begin; d < group->docs_end; d++) {
-            columns->weight[g] += document_weight(schedule, schedule->docs[d]);
+            columns->weight[g] += hydra_schedule_weight(schedule, schedule->docs[d]);
             columns->tokens[g] += schedule->lengths[schedule->docs[d]];
         }
     }
@@ -76,12 +66,16 @@ int hydra_columns_of_draft(const struct hydra_batch *batch, const struct hydra_d
     HYDRA_REQUIRE(place != NULL, HYDRA_ERR_NOMEM, "prediction of %lld groups", (long long)draft->ngroups);
     HYDRA_TRY(columns_allocate(batch->pool, draft->microbatches, draft->ngroups, batch->options->pipeline_stages,
                                batch->options->pipeline_chunks, columns));
-    /* Counting sort by microbatch; a group without documents takes no time and may stay. */
+    for (int64_t i = 0; i < batch->ndocs; i++)
+        place[draft->group_of[i]] = 1;
+    /* Counting sort by microbatch of the groups that hold documents: the others do not get into the schedule. */
     for (int64_t g = 0; g < draft->ngroups; g++)
-        columns->group_begin[draft->groups[g].microbatch + 1]++;
+        columns->group_begin[draft->groups[g].microbatch + 1] += place[g];
     for (int64_t m = 0; m < columns->microbatches; m++)
         columns->group_begin[m + 1] += columns->group_begin[m];
     for (int64_t g = 0; g < draft->ngroups; g++) {
+        if (place[g] == 0)
+            continue;
         place[g] = columns->group_begin[draft->groups[g].microbatch]++;
         columns->groups[place[g]] =
             (struct hydra_pipeline_group){.first = draft->groups[g].first, .size = draft->groups[g].size};

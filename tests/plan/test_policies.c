@@ -50,6 +50,45 @@ static void every_policy_plans_hostile_batches(void)
     tap_result(good, "every policy plans hostile batches, M a multiple of pp when the pipeline interleaves");
 }
 
+/* What a policy compares by is what its schedule is predicted to take: groups left empty count for neither. */
+static void a_draft_is_predicted_as_the_schedule_that_it_becomes(void)
+{
+    Hydra_Cost model = testbed_cost();
+    bool good = true;
+
+    for (uint64_t seed = 1; good && seed <= 150; seed++) {
+        struct test_batch t = make_batch(seed, 80, 150);
+        Hydra_Plan_options options;
+        struct hydra_cost cost;
+        struct hydra_batch batch = {t.pool, t.ndocs, t.lengths, &options, &cost};
+
+        for (int policy = 1; good && policy < HYDRA_POLICY_COUNT; policy++) {
+            struct hydra_draft draft = {0};
+            Hydra_Schedule schedule = HYDRA_SCHEDULE_NULL;
+            int64_t makespan;
+            double seconds = 0;
+
+            t.options.policy = policy;
+            t.options.cost = &model;
+            good &= TAP_CHECK(hydra_options_resolve(t.pool, &t.options, &options) == HYDRA_SUCCESS, "seed %lu",
+                              (unsigned long)seed);
+            hydra_cost_make(&model, &options, t.pool, &cost);
+            if (good && hydra_policy_find(policy) != NULL && hydra_draft_init(&draft, &batch) == HYDRA_SUCCESS &&
+                hydra_policy_find(policy)->plan(&batch, &draft) == HYDRA_SUCCESS)
+                good &= TAP_CHECK(hydra_predict_draft(&batch, &draft, &cost, &makespan) == HYDRA_SUCCESS &&
+                                      hydra_draft_finish(&draft, &batch, &schedule) == HYDRA_SUCCESS &&
+                                      hydra_predict_schedule(schedule, &seconds) == HYDRA_SUCCESS &&
+                                      (double)makespan * 1e-12 == seconds,
+                                  "seed %lu policy %s: %.12g s as a draft, %.12g s as a schedule", (unsigned long)seed,
+                                  Hydra_Policy_name(policy), (double)makespan * 1e-12, seconds);
+            Hydra_Schedule_free(&schedule);
+            hydra_draft_clear(&draft);
+        }
+        free_batch(&t);
+    }
+    tap_result(good, "a draft is predicted as the schedule that it becomes");
+}
+
 static void auto_is_never_later_than_the_best_of_the_others(void)
 {
     Hydra_Cost cost = testbed_cost();
@@ -278,6 +317,7 @@ static void wlb_evens_microbatches_and_lets_outliers_wait(void)
 int main(void)
 {
     every_policy_plans_hostile_batches();
+    a_draft_is_predicted_as_the_schedule_that_it_becomes();
     auto_is_never_later_than_the_best_of_the_others();
     flexsp_is_optimal_on_small_batches();
     bytescale_evens_ranks_over_the_iteration();
