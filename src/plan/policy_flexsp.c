@@ -14,7 +14,7 @@
 #include "plan/predict.h"
 #include "plan/shaped_pack.h"
 
-enum { EXACT = 8, MORE_MICROBATCHES = 2, PRECISION = 1000 };
+enum { EXACT = 8, MORE_MICROBATCHES = 2, PRECISION = 1000, FUTILE = 16 };
 
 /* Who shares a group with whom: a complete search, document after document. */
 struct partition {
@@ -201,16 +201,20 @@ static int search(const struct hydra_batch *batch, const struct hydra_cost *cost
                   const struct hydra_pack_batch *documents, struct hydra_draft *draft)
 {
     __int128 room = (__int128)batch->pool * batch->options->budget;
-    int64_t tokens = 0, best = INT64_MAX, tries = 0;
+    int64_t tokens = 0, best = INT64_MAX, tries = 0, least;
     struct hydra_draft tried = {0};
     int status = HYDRA_SUCCESS;
 
     for (int64_t i = 0; i < batch->ndocs; i++)
         tokens += batch->lengths[i];
-    for (int64_t m = hydra_max(1, (int64_t)((tokens + room - 1) / room)); tries <= MORE_MICROBATCHES;) {
+    least = hydra_max(1, (int64_t)((tokens + room - 1) / room));
+    for (int64_t m = least; tries <= MORE_MICROBATCHES;) {
         int64_t makespan;
         bool fitted;
 
+        /* By then the tokens fit whatever the degrees; not so times that are too long to count (HYDRA_TIME_MAX). */
+        HYDRA_REQUIRE(m / FUTILE <= least + batch->ndocs, HYDRA_ERR_UNSUPPORTED,
+                      "flexsp: the documents fit into no number of microbatches up to %lld", (long long)m);
         HYDRA_TRY(hydra_draft_init(&tried, batch));
         HYDRA_TRY(plan_microbatches(documents, tokens, m, batch, &tried, &fitted));
         if (fitted) {

@@ -64,15 +64,18 @@ static void sum_up(struct hydra_pack_batch *batch)
 {
     const struct hydra_pack_level *base = &batch->levels[batch->first_level];
 
-    batch->nlong = batch->short_tokens = batch->short_work = batch->slowest = 0;
+    batch->nlong = batch->short_tokens = batch->slowest = 0;
+    batch->short_work = 0;
     batch->least_long = INT64_MAX;
     for (int64_t d = 0; d < batch->ndocs; d++) {
         const struct hydra_pack_document *document = &batch->documents[d];
         int64_t time;
 
         if (document->tokens <= batch->budget / 4) {
+            /* What it adds to a group: short documents share groups, and latencies are paid once a group. */
+            time = hydra_pack_time(base, document->weight, document->tokens) - hydra_pack_time(base, 0, 0);
             batch->short_tokens += document->tokens;
-            batch->short_work += hydra_pack_time(base, document->weight, document->tokens) * base->size;
+            batch->short_work += (__int128)hydra_max(0, time) * base->size;
             continue;
         }
         batch->nlong++;

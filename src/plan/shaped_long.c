@@ -112,8 +112,9 @@ static int32_t open_giant(struct hydra_pack *pack, const struct hydra_pack_docum
 static bool room_for_short(const struct hydra_pack *pack)
 {
     const struct hydra_pack_batch *batch = pack->batch;
-    /* ps * slots that a token takes on average, in 256ths */
-    __int128 rate = batch->short_tokens == 0 ? 0 : (__int128)batch->short_work * 256 / batch->short_tokens;
+    /* ps * slots that a token takes on average, in 256ths, rounded up: what little work takes next to no time fits. */
+    __int128 rate =
+        batch->short_tokens == 0 ? 0 : (batch->short_work * 256 + batch->short_tokens - 1) / batch->short_tokens;
     __int128 work = 0, tokens = 0;
 
     for (int64_t m = 0; m < pack->microbatches; m++) {
@@ -132,7 +133,7 @@ static bool room_for_short(const struct hydra_pack *pack)
         tokens += held;
         work += time < held * rate / 256 ? time : held * rate / 256;
     }
-    return work >= (__int128)batch->short_work + batch->short_work / 100 && tokens >= batch->short_tokens;
+    return work >= batch->short_work + batch->short_work / 100 && tokens >= batch->short_tokens;
 }
 
 bool hydra_pack_long(struct hydra_pack *pack, const int64_t *caps)

@@ -49,7 +49,7 @@ struct hydra_pack_batch {
     int64_t slowest;      /* greatest time of a document alone on its fast level, ps */
     int64_t least_long;   /* tokens of the shortest long document */
     int64_t short_tokens; /* of all short documents */
-    int64_t short_work;   /* ps * slots of all short documents */
+    __int128 short_work;  /* ps * slots of all short documents, without latencies */
 };
 
 /* A group of one microbatch. */

@@ -50,6 +50,57 @@ static void every_policy_plans_hostile_batches(void)
     tap_result(good, "every policy plans hostile batches, M a multiple of pp when the pipeline interleaves");
 }
 
+/* Groups of min_degree slots pay latencies, which no document without tokens may be charged for. */
+static void empty_documents_need_no_time_of_their_own(void)
+{
+    Hydra_Cost cost = testbed_cost();
+    int64_t lengths[200] = {0};
+    bool good = true;
+
+    cost.intra_latency = 1e-6;
+    cost.inter_latency = 1e-5;
+    for (int64_t ndocs = 1; good && ndocs <= 200; ndocs += 1 + ndocs / 4) {
+        struct test_batch t = {.pool = 32, .ndocs = ndocs, .lengths = lengths, .options = HYDRA_PLAN_OPTIONS_INIT};
+
+        t.options.budget = 64;
+        t.options.min_degree = 8;
+        t.options.heads = 4;
+        t.options.cost = &cost;
+        for (int policy = 1; good && policy < HYDRA_POLICY_COUNT; policy++) {
+            Hydra_Schedule schedule = plan(&t, policy, &good);
+
+            good &=
+                TAP_CHECK(schedule != NULL && schedule->microbatches == 1, "%ld documents, policy %s: M %ld",
+                          (long)ndocs, Hydra_Policy_name(policy), schedule == NULL ? 0 : (long)schedule->microbatches);
+            Hydra_Schedule_free(&schedule);
+        }
+    }
+    tap_result(good, "empty documents take one microbatch, though groups pay latencies");
+}
+
+/* Every time saturates: an answer, right away, and no search without end. */
+static void times_too_long_to_count_end_every_search(void)
+{
+    Hydra_Cost cost = testbed_cost();
+    int64_t lengths[50];
+    bool good = true;
+
+    cost.phi = 1e30;
+    for (int i = 0; i < 50; i++)
+        lengths[i] = i < 3 ? 9000 : 1;
+    for (int policy = 1; policy < HYDRA_POLICY_COUNT; policy++) {
+        struct test_batch t = {.pool = 32, .ndocs = 50, .lengths = lengths, .options = HYDRA_PLAN_OPTIONS_INIT};
+        Hydra_Schedule schedule;
+
+        t.options.budget = 1000;
+        t.options.min_degree = 8;
+        t.options.cost = &cost;
+        schedule = plan(&t, policy, &good);
+        Hydra_Schedule_free(&schedule);
+    }
+    tap_result(good, "times too long to count end every search");
+}
+
 /* What a policy compares by is what its schedule is predicted to take: groups left empty count for neither. */
 static void a_draft_is_predicted_as_the_schedule_that_it_becomes(void)
 {
@@ -317,6 +368,8 @@ static void wlb_evens_microbatches_and_lets_outliers_wait(void)
 int main(void)
 {
     every_policy_plans_hostile_batches();
+    empty_documents_need_no_time_of_their_own();
+    times_too_long_to_count_end_every_search();
     a_draft_is_predicted_as_the_schedule_that_it_becomes();
     auto_is_never_later_than_the_best_of_the_others();
     flexsp_is_optimal_on_small_batches();
