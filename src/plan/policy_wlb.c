@@ -10,7 +10,6 @@
 #include "base/heap.h"
 #include "base/memory.h"
 #include "base/sort.h"
-#include "plan/interleave.h"
 #include "plan/order.h"
 #include "plan/policy.h"
 
@@ -139,7 +138,7 @@ fail:
 int hydra_policy_wlb(const struct hydra_batch *batch, struct hydra_draft *draft)
 {
     int64_t *ids = hydra_alloc(batch->ndocs, sizeof *ids), *bin_of = hydra_alloc(batch->ndocs, sizeof *bin_of);
-    int64_t longest = 0, tokens = 0, degree, groups, microbatches;
+    int64_t longest = 0, tokens = 0, degree, groups, microbatches, step;
     hydra_weight total = 0;
     struct bins bins = {0};
     int status = HYDRA_SUCCESS;
@@ -157,15 +156,17 @@ int hydra_policy_wlb(const struct hydra_batch *batch, struct hydra_draft *draft)
     degree = hydra_degree_for_memory(batch, longest);
     groups = batch->pool / degree;
     bins.capacity = hydra_group_room(batch, degree);
-    /* As few microbatches as the tokens allow; one more until every document finds room. */
+    /* As few microbatches as the tokens allow; one more until every document finds room. An interleaved pipeline wants
+     * a multiple of pp: bins for all of them, because microbatches that are split leave room for greater degrees. */
+    step = batch->options->pipeline_chunks > 1 ? batch->options->pipeline_stages : 1;
     microbatches = batch->ndocs == 0 ? 0 : hydra_max(1, hydra_ceil_div(hydra_ceil_div(tokens, bins.capacity), groups));
+    microbatches = hydra_ceil_div(microbatches, step) * step;
     HYDRA_TRY(bins_open(&bins, microbatches * groups));
     while (!pack(&bins, batch, ids, bin_of)) {
-        microbatches += 1 + microbatches / 16;
+        microbatches += hydra_ceil_div(1 + microbatches / 16, step) * step;
         HYDRA_TRY(bins_open(&bins, microbatches * groups));
     }
     HYDRA_TRY(deal(&bins, degree, groups, batch, bin_of, draft));
-    HYDRA_TRY(hydra_plan_interleave(batch, draft));
 fail:
     hydra_free(ids);
     hydra_free(bin_of);

@@ -344,6 +344,8 @@ static void wlb_evens_microbatches_and_lets_outliers_wait(void)
 
         t.lengths = lengths;
         t.options.budget = 4096;
+        t.options.pipeline_stages = 1 + (int)(seed % 4);
+        t.options.pipeline_chunks = 1 + (int)(seed % 3);
         for (int64_t i = 0; i < t.ndocs; i++)
             lengths[i] = 1 + hydra_random_below(&random, i % 100 == 0 ? 16384 : 1500);
         s = plan(&t, HYDRA_POLICY_WLB, &good);
