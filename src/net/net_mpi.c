@@ -6,6 +6,7 @@
  * (MATCH_FIRST).
  */
 #include <limits.h>
+#include <pthread.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -235,19 +236,22 @@ static int post_recv(struct hydra_net *net, void *buffer, struct hydra_net_reque
 
 /* MPI_Test whose errors return. MPICH raises those of a request at the handler of MPI_COMM_WORLD, whatever the
  * request's own communicator says; that handler is the caller's and usually aborts, so it is set aside for the call
- * (0.1 us). */
+ * (0.1 us). One thread at a time, or one would take the other's substitute for the caller's. */
 static int test_quietly(MPI_Request *request, bool world, int *done, MPI_Status *mpi_status)
 {
+    static pthread_mutex_t one_thread = PTHREAD_MUTEX_INITIALIZER;
     MPI_Errhandler callers = MPI_ERRHANDLER_NULL;
     int code;
 
     if (!world)
         return MPI_Test(request, done, mpi_status);
+    pthread_mutex_lock(&one_thread);
     MPI_Comm_get_errhandler(MPI_COMM_WORLD, &callers);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     code = MPI_Test(request, done, mpi_status);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, callers);
     MPI_Errhandler_free(&callers);
+    pthread_mutex_unlock(&one_thread);
     return code;
 }
 
