@@ -80,14 +80,11 @@ int hydra_net_create(struct hydra_pool *pool, const char *choice, enum hydra_net
 
     HYDRA_TRY(choose(pool, choice, use, &ops));
     argument = strchr(choice, ':');
-    status = ops->create(pool, argument == NULL ? "" : argument + 1, &made);
-    HYDRA_TRY(hydra_agree(hydra_comm_of(pool), status, "Hydra_Init: making a transport"));
+    HYDRA_TRY(ops->create(pool, argument == NULL ? "" : argument + 1, &made));
     hydra_log(HYDRA_LEVEL_INFO, "net", "%s over %s", use == HYDRA_NET_RING ? "ring" : "all-to-all", ops->name);
     *net = made;
-    return HYDRA_SUCCESS;
 
 fail:
-    hydra_net_destroy(&made);
     return status;
 }
 

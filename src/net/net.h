@@ -50,7 +50,8 @@ struct hydra_net_ops {
     const char *name; /* required: as in HYDRA_DCP_RING=name */
     /* required: score for a pool of `size` ranks, greater is better; 0: not here, and why */
     int (*probe)(int size, enum hydra_net_use use, char *why, size_t len);
-    /* required: collective over the pool; argument: the text after "name:" in the choice, "" when there is none */
+    /* required: collective over the pool; fails on every rank or on none, so that destroy may be collective. argument:
+     * the text after "name:" in the choice, "" when there is none */
     int (*create)(struct hydra_pool *pool, const char *argument, struct hydra_net **net);
     /* required: nulls the handle; waits for no message; collective unless the pool is broken */
     void (*destroy)(struct hydra_net **net);

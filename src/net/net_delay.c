@@ -69,25 +69,40 @@ fail:
     return status;
 }
 
-static int create(struct hydra_pool *pool, const char *argument, struct hydra_net **net)
+/* What a rank can do by itself. name: of the transport to delay, with what it is told */
+static int prepare(struct hydra_pool *pool, const char *name, struct delay_net **net)
 {
-    const struct hydra_net_ops *inner = hydra_net_find(argument[0] == '\0' ? "mpi" : argument);
+    const struct hydra_net_ops *inner = hydra_net_find(name);
     struct delay_net *made = hydra_calloc(1, sizeof *made);
-    struct hydra_net *base = (struct hydra_net *)made;
+    char why[96] = "";
     int status = HYDRA_SUCCESS;
 
     HYDRA_REQUIRE(made != NULL, HYDRA_ERR_NOMEM, "the delay transport");
+    *net = made;
     made->base = (struct hydra_net){.ops = &hydra_net_delay, .pool = pool};
-    status = read_delay(&made->alpha, &made->beta);
-    if (status == HYDRA_SUCCESS && (inner == NULL || inner == &hydra_net_delay))
-        status = hydra_error(HYDRA_ERR_ARG, "delay:%s: no such transport to delay", argument);
-    HYDRA_TRY(hydra_agree(hydra_comm_of(pool), status, "Hydra_Init: reading HYDRA_DCP_DELAY"));
-    HYDRA_TRY(inner->create(pool, "", &made->inner));
-    *net = base;
+    HYDRA_TRY(read_delay(&made->alpha, &made->beta));
+    HYDRA_REQUIRE(inner != NULL && inner != &hydra_net_delay, HYDRA_ERR_ARG, "delay:%s: no such transport to delay",
+                  name);
+    HYDRA_REQUIRE(inner->probe(pool->size, HYDRA_NET_RING, why, sizeof why) > 0, HYDRA_ERR_UNSUPPORTED,
+                  "delay:%s: not available: %s", name, why);
+
+fail:
+    return status;
+}
+
+static int create(struct hydra_pool *pool, const char *argument, struct hydra_net **net)
+{
+    const char *name = argument[0] == '\0' ? "mpi" : argument, *rest = strchr(name, ':');
+    struct delay_net *made = NULL;
+    int status = prepare(pool, name, &made);
+
+    HYDRA_TRY(hydra_agree(hydra_comm_of(pool), status, "Hydra_Init: the delay transport"));
+    HYDRA_TRY(hydra_net_find(name)->create(pool, rest == NULL ? "" : rest + 1, &made->inner));
+    *net = &made->base;
     return HYDRA_SUCCESS;
 
 fail:
-    destroy(&base);
+    hydra_free(made); /* has no inner transport */
     return status;
 }
 

@@ -325,29 +325,45 @@ static int start_matching(struct mpi_net *mpi)
         mpi->unused = arrival;
     }
     mpi->driver = (struct hydra_driver){.drive = drive, .state = mpi};
-    hydra_progress_add(&mpi->driver);
     return HYDRA_SUCCESS;
 }
 
-static int create(struct hydra_pool *pool, const char *argument, struct hydra_net **net)
+/* What a rank can do by itself. */
+static int prepare(struct hydra_pool *pool, const char *argument, struct mpi_net **net)
 {
     struct mpi_net *made = hydra_calloc(1, sizeof *made);
-    struct hydra_net *base = (struct hydra_net *)made;
     int status = HYDRA_SUCCESS, initialized = 0;
 
     HYDRA_REQUIRE(made != NULL, HYDRA_ERR_NOMEM, "the MPI transport");
+    *net = made;
     made->base = (struct hydra_net){.ops = &hydra_net_mpi, .pool = pool};
     made->comm = MPI_COMM_NULL;
     HYDRA_REQUIRE(argument[0] == '\0', HYDRA_ERR_ARG, "transport mpi takes no ':%s'", argument);
     HYDRA_TRY_MPI(MPI_Initialized(&initialized));
     made->world = initialized;
-    HYDRA_TRY(hydra_comm_duplicate(hydra_comm_of(pool), "Hydra_Init: the MPI transport's communicator", &made->comm));
     if (MATCH_FIRST)
         HYDRA_TRY(start_matching(made));
-    *net = base;
+
+fail:
+    return status;
+}
+
+static int create(struct hydra_pool *pool, const char *argument, struct hydra_net **net)
+{
+    struct mpi_net *made = NULL;
+    struct hydra_net *base;
+    struct hydra_comm comm = hydra_comm_of(pool);
+    int status = prepare(pool, argument, &made);
+
+    HYDRA_TRY(hydra_agree(comm, status, "Hydra_Init: the MPI transport"));
+    HYDRA_TRY(hydra_comm_duplicate(comm, "Hydra_Init: the MPI transport's communicator", &made->comm));
+    if (MATCH_FIRST)
+        hydra_progress_add(&made->driver);
+    *net = &made->base;
     return HYDRA_SUCCESS;
 
 fail:
+    base = (struct hydra_net *)made;
     destroy(&base);
     return status;
 }

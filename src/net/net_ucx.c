@@ -396,27 +396,39 @@ static void destroy(struct hydra_net **net)
     hydra_free(old);
 }
 
-static int create(struct hydra_pool *pool, const char *argument, struct hydra_net **net)
+/* What a rank can do by itself. */
+static int prepare(struct hydra_pool *pool, const char *argument, struct ucx_net **net)
 {
     struct ucx_net *made = hydra_calloc(1, sizeof *made);
-    struct hydra_net *base = (struct hydra_net *)made;
     int status = HYDRA_SUCCESS;
 
     HYDRA_REQUIRE(made != NULL, HYDRA_ERR_NOMEM, "the UCX transport");
+    *net = made;
     made->base = (struct hydra_net){.ops = &hydra_net_ucx, .pool = pool};
     made->report_peers = strcmp(argument, "peer") == 0;
-    made->tag = pool->next_tag++;
     HYDRA_REQUIRE(argument[0] == '\0' || made->report_peers, HYDRA_ERR_ARG,
                   "transport ucx takes ':peer' (report dead peers), not ':%s'", argument);
     made->peers = hydra_calloc(pool->size, sizeof *made->peers);
     made->pushes = hydra_calloc(pool->size, sizeof *made->pushes);
     HYDRA_REQUIRE(made->peers != NULL && made->pushes != NULL, HYDRA_ERR_NOMEM, "UCX's tables for %d ranks",
                   pool->size);
-    *net = base;
+
+fail:
+    return status;
+}
+
+static int create(struct hydra_pool *pool, const char *argument, struct hydra_net **net)
+{
+    struct ucx_net *made = NULL;
+    int status = prepare(pool, argument, &made);
+
+    HYDRA_TRY(hydra_agree(hydra_comm_of(pool), status, "Hydra_Init: the UCX transport"));
+    made->tag = pool->next_tag++;
+    *net = &made->base;
     return HYDRA_SUCCESS;
 
 fail:
-    if (made != NULL) {
+    if (made != NULL) { /* no worker yet */
         hydra_free(made->peers);
         hydra_free(made->pushes);
     }

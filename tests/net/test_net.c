@@ -149,11 +149,56 @@ static void test_transport(const char *name)
     hydra_pool_free(&pool);
 }
 
+/* One rank cannot make its side: all are told, and none waits for it when they undo theirs. */
+static void one_rank_fails(const char *good_choice, const char *bad_choice)
+{
+    struct hydra_pool_settings settings = {.timeout = 5, .topology = "", .peers = MPI_COMM_NULL};
+    bool culprit = mpi_tap_rank == mpi_tap_size - 1;
+    char sentence[128];
+    int status;
+
+    snprintf(sentence, sizeof sentence, "one rank that fails to make transport %s fails all", good_choice);
+    net = NULL;
+    status = hydra_pool_create(MPI_COMM_WORLD, &settings, HYDRA_SUCCESS, &pool);
+    if (status == HYDRA_SUCCESS)
+        status = hydra_net_create(pool, culprit ? bad_choice : good_choice, HYDRA_NET_RING, &net);
+    mpi_tap_result(TAP_CHECK(status == (culprit ? HYDRA_ERR_ARG : HYDRA_ERR_PEER) && net == NULL && !pool->broken,
+                             "rank %d: status %d, broken %d: %s", mpi_tap_rank, status, pool->broken,
+                             hydra_error_detail()),
+                   sentence);
+    hydra_pool_free(&pool);
+}
+
+static void delays_what_is_here(void)
+{
+    struct hydra_pool_settings settings = {.timeout = 5, .topology = "", .peers = MPI_COMM_NULL};
+    int wanted = mpi_tap_size == 1 ? HYDRA_SUCCESS : HYDRA_ERR_UNSUPPORTED, status;
+
+    status = hydra_pool_create(MPI_COMM_WORLD, &settings, HYDRA_SUCCESS, &pool);
+    if (status == HYDRA_SUCCESS)
+        status = hydra_net_create(pool, "delay:null", HYDRA_NET_RING, &net);
+    mpi_tap_result(TAP_CHECK(status == wanted, "status %d: %s", status, hydra_error_detail()),
+                   "delay refuses to wrap a transport that cannot serve the pool");
+    hydra_net_destroy(&net);
+    status = hydra_net_create(pool, "delay:mpi:now", HYDRA_NET_RING, &net);
+    mpi_tap_result(TAP_CHECK(status == HYDRA_ERR_ARG, "status %d: %s", status, hydra_error_detail()),
+                   "delay hands the rest of its choice on");
+    hydra_net_destroy(&net);
+    hydra_pool_free(&pool);
+}
+
 int main(int argc, char **argv)
 {
     setenv("HYDRA_DCP_DELAY", "0.001,2e8", 1);
     mpi_tap_begin(&argc, &argv);
     for (int i = 0; hydra_net_at(i) != NULL; i++)
         test_transport(hydra_net_at(i)->name);
+    if (mpi_tap_size > 1) {
+        one_rank_fails("mpi", "mpi:pigeon");
+        one_rank_fails("delay", "delay:pigeon");
+        if (hydra_net_find("ucx")->version != NULL)
+            one_rank_fails("ucx", "ucx:pigeon");
+    }
+    delays_what_is_here();
     return mpi_tap_done();
 }
