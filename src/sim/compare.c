@@ -1,13 +1,9 @@
 /* compare.c: several policies on the same batches. */
 #include "sim/compare.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/error.h"
-
-/* Pool above which "all" leaves out the rule whose planning time grows with the square of the pool. */
-enum { SLOW_POLICY_POOL = 128 };
 
 static const int all[] = {HYDRA_POLICY_LOAD,      HYDRA_POLICY_SHAPED, HYDRA_POLICY_MEMORY, HYDRA_POLICY_MEMORY_PACKED,
                           HYDRA_POLICY_BYTESCALE, HYDRA_POLICY_WLB,    HYDRA_POLICY_FLEXSP, HYDRA_POLICY_STATIC};
@@ -38,33 +34,19 @@ fail:
     return status;
 }
 
-static bool too_slow(int policy, int64_t pool)
-{
-    return pool > SLOW_POLICY_POOL && policy == HYDRA_POLICY_MEMORY_PACKED;
-}
-
 int hydra_compare(const struct hydra_job *job, const struct hydra_batches *batches, const int *policies, int count,
                   bool pictures, struct hydra_outcome *outcomes)
 {
-    bool many = count == (int)(sizeof all / sizeof all[0]);
     struct hydra_stage stage;
-    int64_t pool = 0;
     int status = HYDRA_SUCCESS;
 
     memset(outcomes, 0, (size_t)count * sizeof *outcomes);
-    HYDRA_TRY(hydra_cut_pool(&job->cut, &pool));
     HYDRA_TRY(hydra_stage_derive(job->model, job->cluster, &job->cut, HYDRA_ENGINE_RING, &stage));
     for (int i = 0; i < count; i++) {
         struct hydra_job one = *job;
 
         one.policy = outcomes[i].policy = policies[i];
-        if (many && too_slow(policies[i], pool))
-            outcomes[i].status = hydra_error(HYDRA_ERR_UNSUPPORTED,
-                                             "left out of 'all' above %d slots, it plans slowly: "
-                                             "name it with --policy",
-                                             SLOW_POLICY_POOL);
-        else
-            outcomes[i].status = hydra_job_average(&one, batches, pictures, &outcomes[i].run);
+        outcomes[i].status = hydra_job_average(&one, batches, pictures, &outcomes[i].run);
         if (outcomes[i].status != HYDRA_SUCCESS)
             snprintf(outcomes[i].why, sizeof outcomes[i].why, "%.250s", hydra_error_detail());
         if (outcomes[i].status == HYDRA_ERR_NOMEM)

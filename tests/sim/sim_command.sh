@@ -65,6 +65,10 @@ if command -v xmllint >/dev/null; then
 fi
 say $good "pictures, report, trace and cost are written"
 
+$sim --gpus 2048 --batches 1 --json >"$folder/all" && [ "$(grep -c '"seconds"' "$folder/all")" = 8 ] &&
+    ! grep -q '"error"' "$folder/all"
+say $? "all policies plan a pool of 512 unless somebody names fewer"
+
 # Viewers drop an event that begins before the one before it in its row has ended. Events of a row come in order of time.
 $sim --trace "$folder/all.json" >"$folder/out" 2>"$folder/err" && awk '
     function number_of(key) { return match($0, "\"" key "\":[0-9.]+") ? substr($0, RSTART + length(key) + 3, RLENGTH - length(key) - 3) : "" }
