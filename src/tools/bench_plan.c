@@ -45,7 +45,7 @@ struct measured {
     int64_t pool, ndocs, microbatches;
     int64_t *lengths;
     double sort, load, scan;
-    double steps;         /* heap levels moved a document, over log2 G */
+    double steps;         /* keys moved by a level of a heap, or sorted, a document over log2 G */
     double bytes_per_doc; /* at the peak of a plan, the schedule included; 100 bytes a slot are set aside first */
     double policy[HYDRA_POLICY_COUNT];
 };
