@@ -28,7 +28,7 @@ refuse() {
 }
 refuse 2 "--gpus" --gpus -3
 refuse 2 "510 GPUs are no multiple of tp 1 x pp 4" --gpus 510
-refuse 1 "no preset 'no-such-model'" --model no-such-model
+refuse 2 "no preset 'no-such-model'" --model no-such-model
 refuse 1 "/models/gone.cfg: cannot be read" --model /models/gone.cfg
 refuse 2 "'fast' is no engine" --engine fast
 refuse 2 "'both' is neither balanced nor paper" --cap both
