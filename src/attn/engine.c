@@ -303,6 +303,7 @@ int hydra_engine_reserve(struct hydra_engine *engine, const struct hydra_schedul
     int64_t bytes = 0, kept_bytes = 0, factor = 1, slot = schedule->slot_of_rank[engine->home.pool->rank];
     int status = HYDRA_SUCCESS;
 
+    engine->reserved = false; /* until all of it is there */
     HYDRA_TRY(hydra_layout_reserve(&engine->layout, schedule, slot));
     for (int64_t m = 0; m < schedule->microbatches; m++) {
         HYDRA_TRY(lay_out(engine, schedule, m));

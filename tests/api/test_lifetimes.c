@@ -138,6 +138,33 @@ static void saved_of_another_layer(void)
     Hydra_Finalize(&context);
 }
 
+/* 2^40 tokens of 4,096 heads: more bytes of one number a head and token than there are addresses. */
+static void reserve_without_memory(void)
+{
+    int64_t lengths[] = {INT64_C(1) << 40};
+    Hydra_Plan_options options = HYDRA_PLAN_OPTIONS_INIT;
+    Hydra_Schedule huge = HYDRA_SCHEDULE_NULL;
+    Hydra_Attn attn;
+    int status;
+    bool good;
+
+    options.budget = lengths[0];
+    options.min_degree = options.max_degree = mpi_tap_size;
+    open_context();
+    attn = layer(4096);
+    good = forward(attn, HYDRA_SAVED_NULL) == HYDRA_SUCCESS &&
+           Hydra_Plan_serial(mpi_tap_size, 1, lengths, &options, &huge) == HYDRA_SUCCESS;
+    status = Hydra_Attn_reserve(attn, huge);
+    good &= TAP_CHECK(status == HYDRA_ERR_NOMEM, "%s", Hydra_Error_string(status));
+    status = forward(attn, HYDRA_SAVED_NULL);
+    good &= TAP_CHECK(status == HYDRA_SUCCESS, "%s", Hydra_Error_string(status));
+    mpi_tap_result(good, "a layer without memory for one schedule still serves another");
+    Hydra_Attn_free(&attn);
+    Hydra_Schedule_free(&huge);
+    Hydra_Schedule_free(&schedule);
+    Hydra_Finalize(&context);
+}
+
 int main(int argc, char **argv)
 {
 #ifdef M_PERTURB
@@ -145,9 +172,10 @@ int main(int argc, char **argv)
 #endif
     mpi_tap_begin(&argc, &argv);
     for (int i = 0; i < 4; i++)
-        buffer[i] = calloc(TOKENS * 2 * HEADS * DIM, sizeof(float));
+        buffer[i] = calloc(TOKENS * 4096 * DIM, sizeof(float));
     waited_for_twice();
     saved_of_another_layer();
+    reserve_without_memory();
     forgotten_operations();
     freed_after_finalize();
     for (int i = 0; i < 4; i++)
