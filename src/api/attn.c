@@ -56,6 +56,13 @@ int hydra_attn_need(Hydra_Attn attn, const void *buffer, const char *name)
     return HYDRA_SUCCESS;
 }
 
+/* One of the caller's, with the strides and the type of its part. */
+struct buffer {
+    int part;
+    const void *data;
+    const char *name;
+};
+
 /* Bytes from the first to the last element of a buffer. */
 static size_t extent(Hydra_Attn attn, int part)
 {
@@ -70,23 +77,28 @@ static size_t extent(Hydra_Attn attn, int part)
                            hydra_dtype_bytes(dtype);
 }
 
-int hydra_attn_apart(Hydra_Attn attn, int out_part, const void *out, int in_part, const void *in, const char *names)
+/* HYDRA_ERR_ARG when one of the outputs overlaps one of the inputs. */
+static int check_apart(Hydra_Attn attn, const struct buffer *outputs, int noutputs, const struct buffer *inputs,
+                       int ninputs)
 {
-    const char *a = out, *b = in;
+    for (const struct buffer *out = outputs; out < outputs + noutputs; out++)
+        for (const struct buffer *in = inputs; in < inputs + ninputs; in++) {
+            const char *a = out->data, *b = in->data;
 
-    if (out == NULL || in == NULL || a + extent(attn, out_part) <= b || b + extent(attn, in_part) <= a)
-        return HYDRA_SUCCESS;
-    return hydra_error(HYDRA_ERR_ARG, "%s overlap", names);
+            if (a != NULL && b != NULL && a + extent(attn, out->part) > b && b + extent(attn, in->part) > a)
+                return hydra_error(HYDRA_ERR_ARG, "%s and %s overlap", out->name, in->name);
+        }
+    return HYDRA_SUCCESS;
 }
 
-int hydra_attn_check_out(Hydra_Attn attn, const void *out, const void *q, const void *k, const void *v)
+int hydra_attn_check_out(Hydra_Attn attn, const void *out, const void *lse, const void *q, const void *k, const void *v)
 {
+    const struct buffer outputs[] = {{HYDRA_PART_OUT, out, "out"}, {HYDRA_PART_LSE, lse, "lse"}};
+    const struct buffer inputs[] = {{HYDRA_PART_Q, q, "q"}, {HYDRA_PART_K, k, "k"}, {HYDRA_PART_V, v, "v"}};
     int status = HYDRA_SUCCESS;
 
     HYDRA_TRY(hydra_attn_need(attn, out, "out"));
-    HYDRA_TRY(hydra_attn_apart(attn, HYDRA_PART_OUT, out, HYDRA_PART_Q, q, "out and q"));
-    HYDRA_TRY(hydra_attn_apart(attn, HYDRA_PART_OUT, out, HYDRA_PART_K, k, "out and k"));
-    HYDRA_TRY(hydra_attn_apart(attn, HYDRA_PART_OUT, out, HYDRA_PART_V, v, "out and v"));
+    HYDRA_TRY(check_apart(attn, outputs, 2, inputs, 3));
 
 fail:
     return status;
@@ -220,7 +232,7 @@ int Hydra_Attn_forward(Hydra_Attn attn, Hydra_Schedule schedule, int64_t m, cons
     HYDRA_TRY(hydra_attn_need(attn, q, "q"));
     HYDRA_TRY(hydra_attn_need(attn, k, "k"));
     HYDRA_TRY(hydra_attn_need(attn, v, "v"));
-    HYDRA_TRY(hydra_attn_check_out(attn, out, q, k, v));
+    HYDRA_TRY(hydra_attn_check_out(attn, out, lse, q, k, v));
     HYDRA_TRY(hydra_forward_run(attn->engine, q, k, v, out, lse, kept));
     hydra_saved_filled(kept, schedule, m);
 
@@ -232,10 +244,11 @@ int Hydra_Attn_backward(Hydra_Attn attn, Hydra_Schedule schedule, int64_t m, con
                         const void *out, const void *lse, Hydra_Saved saved, const void *dout, void *dq, void *dk, void *dv)
 {
     HYDRA_IN_RANGE(ATTN_BACKWARD);
-    const struct {
-        const void *buffer;
-        const char *name;
-    } needed[] = {{q, "q"}, {k, "k"}, {v, "v"}, {out, "out"}, {lse, "lse"}, {dout, "dout"}, {dq, "dq"}, {dk, "dk"}, {dv, "dv"}};
+    enum { INPUTS = 6, BUFFERS = 9 };
+    const struct buffer buffers[BUFFERS] = {
+        {HYDRA_PART_Q, q, "q"},       {HYDRA_PART_K, k, "k"},       {HYDRA_PART_V, v, "v"},
+        {HYDRA_PART_OUT, out, "out"}, {HYDRA_PART_LSE, lse, "lse"}, {HYDRA_PART_DOUT, dout, "dout"},
+        {HYDRA_PART_DQ, dq, "dq"},    {HYDRA_PART_DK, dk, "dk"},    {HYDRA_PART_DV, dv, "dv"}};
     struct hydra_use use = {.backward = true, .saved = saved != NULL, .lse = true};
     int status = HYDRA_SUCCESS;
 
@@ -246,12 +259,9 @@ int Hydra_Attn_backward(Hydra_Attn attn, Hydra_Schedule schedule, int64_t m, con
         HYDRA_REQUIRE(hydra_saved_of(saved, attn) && saved->kept.filled && saved->kept.hash == schedule->hash &&
                           saved->kept.microbatch == m,
                       HYDRA_ERR_STATE, "saved was not filled by this layer's forward of microbatch %" PRId64, m);
-    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
-        HYDRA_TRY(hydra_attn_need(attn, needed[i].buffer, needed[i].name));
-    HYDRA_TRY(hydra_attn_apart(attn, HYDRA_PART_DQ, dq, HYDRA_PART_Q, q, "dq and q"));
-    HYDRA_TRY(hydra_attn_apart(attn, HYDRA_PART_DK, dk, HYDRA_PART_K, k, "dk and k"));
-    HYDRA_TRY(hydra_attn_apart(attn, HYDRA_PART_DV, dv, HYDRA_PART_V, v, "dv and v"));
-    HYDRA_TRY(hydra_attn_apart(attn, HYDRA_PART_DQ, dq, HYDRA_PART_DOUT, dout, "dq and dout"));
+    for (int i = 0; i < BUFFERS; i++)
+        HYDRA_TRY(hydra_attn_need(attn, buffers[i].data, buffers[i].name));
+    HYDRA_TRY(check_apart(attn, buffers + INPUTS, BUFFERS - INPUTS, buffers, INPUTS));
     HYDRA_TRY(hydra_backward_run(attn->engine, q, k, v, out, lse, saved != NULL ? &saved->kept : NULL, dout, dq, dk, dv));
 
 fail:

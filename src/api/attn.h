@@ -46,11 +46,9 @@ int hydra_attn_enter(Hydra_Attn attn, Hydra_Schedule schedule, int64_t m, const 
 /* HYDRA_ERR_ARG when a buffer is missing though this rank has rows. */
 int hydra_attn_need(Hydra_Attn attn, const void *buffer, const char *name);
 
-/* HYDRA_ERR_ARG when output and input overlap. parts: HYDRA_PART_*, whose strides and types they have. */
-int hydra_attn_apart(Hydra_Attn attn, int out_part, const void *out, int in_part, const void *in, const char *names);
-
-/* Forward's output: there when this rank has rows, and apart from all inputs. */
-int hydra_attn_check_out(Hydra_Attn attn, const void *out, const void *q, const void *k, const void *v);
+/* Forward's outputs: out is there when this rank has rows, and both are apart from all inputs. lse may be NULL. */
+int hydra_attn_check_out(Hydra_Attn attn, const void *out, const void *lse, const void *q, const void *k,
+                         const void *v);
 
 /* Whether a saved object was made for this layer. */
 bool hydra_saved_of(Hydra_Saved saved, Hydra_Attn attn);

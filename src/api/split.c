@@ -78,7 +78,7 @@ int Hydra_Attn_wait(Hydra_Op *op, void *out, void *lse, Hydra_Saved saved)
         return status;
     for (int which = 0; which < HYDRA_SPLIT_TENSORS; which++)
         HYDRA_REQUIRE(o->put[which], HYDRA_ERR_STATE, "%s was not put", name_of[which]);
-    HYDRA_TRY(hydra_attn_check_out(attn, out, o->data[HYDRA_Q], o->data[HYDRA_K], o->data[HYDRA_V]));
+    HYDRA_TRY(hydra_attn_check_out(attn, out, lse, o->data[HYDRA_Q], o->data[HYDRA_K], o->data[HYDRA_V]));
     HYDRA_TRY(hydra_saved_begin(saved, attn, &kept));
     HYDRA_TRY(hydra_forward_finish(attn->engine, out, lse, kept));
     hydra_saved_filled(kept, o->schedule, o->microbatch);

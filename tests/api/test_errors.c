@@ -234,6 +234,49 @@ static void unequal_timeouts_in_plan(void)
     expect_failure(&s, status, HYDRA_ERR_TIMEOUT, "a rank whose patience ends while planning tells the others");
 }
 
+/* A context of this rank alone; buffer `out` of forward (3, 4) or backward (6 to 8) begins within buffer `in`. */
+static bool overlap_is_refused(int out, int in)
+{
+    int64_t lengths[] = {5};
+    Hydra_Plan_options options = HYDRA_PLAN_OPTIONS_INIT;
+    Hydra_Attn_config config = HYDRA_ATTN_CONFIG_INIT;
+    struct scene s = {0};
+    float memory[10][5 * HEADS * DIM] = {{0}};
+    int status = HYDRA_SUCCESS;
+    bool good;
+
+    for (int i = 0; i < 9; i++)
+        s.buffer[i] = i == out ? memory[in] + 7 : memory[i];
+    options.budget = 5;
+    config.heads = config.kv_heads = HEADS;
+    config.head_dim = DIM;
+    good = Hydra_Init(MPI_COMM_SELF, NULL, &s.context) == HYDRA_SUCCESS &&
+           Hydra_Plan(s.context, 1, lengths, &options, &s.schedule) == HYDRA_SUCCESS &&
+           Hydra_Attn_create(s.context, &config, &s.attn) == HYDRA_SUCCESS;
+    if (good)
+        status = out < 5 ? forward(&s, s.schedule, 0) : backward(&s, s.schedule, 0);
+    good = TAP_CHECK(good && status == HYDRA_ERR_ARG, "output %d in input %d: %s", out, in, Hydra_Error_string(status));
+    Hydra_Attn_free(&s.attn);
+    Hydra_Schedule_free(&s.schedule);
+    Hydra_Finalize(&s.context);
+    return good;
+}
+
+static void overlaps(void)
+{
+    bool good = true;
+
+    for (int in = 0; in < 6; in++) {
+        for (int out = 3; in < 3 && out < 5; out++)
+            good &= overlap_is_refused(out, in);
+        for (int out = 6; out < 9; out++)
+            good &= overlap_is_refused(out, in);
+    }
+    good = count_ranks(good) == size;
+    if (rank == 0)
+        tap_result(good, "an output that overlaps an input is refused, whichever they are");
+}
+
 int main(int argc, char **argv)
 {
     int provided;
@@ -248,6 +291,7 @@ int main(int argc, char **argv)
     silent_rank(size, "a rank that never comes ends the others' all-to-all by timeout");
     unequal_timeouts();
     unequal_timeouts_in_plan();
+    overlaps();
     MPI_Finalize();
     return rank == 0 ? tap_done() : 0;
 }
