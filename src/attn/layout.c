@@ -191,8 +191,8 @@ static double pairs(const struct hydra_mask *mask, const struct hydra_query_run 
     for (int64_t k = query->keys_begin; k < query->keys_end; k++) {
         int64_t first = query->position + 1 - keys[k].position, most = keys[k].count;
 
-        if (mask->kind == HYDRA_KERNEL_WINDOW)
-            most = hydra_min(most, mask->window + mask->sink);
+        if (mask->kind == HYDRA_KERNEL_WINDOW) /* window and sink may be as great as INT64_MAX */
+            most = hydra_min(most, hydra_min(most, mask->window) + hydra_min(most, mask->sink));
         sum += mask->kind == HYDRA_KERNEL_FULL
                    ? (double)count * (double)most
                    : capped_triangle(first + count - 1, most) - capped_triangle(first - 1, most);
