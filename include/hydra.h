@@ -1,8 +1,14 @@
 /* hydra.h: dynamic context parallelism inside an MPI application: plan, move tokens, attend. Includes hydra_plan.h.
  *
  * Errors, handles and words are as said at the top of hydra_plan.h. Setup and planning calls agree: when one rank
- * fails, all return an error (the others HYDRA_ERR_PEER). After an error in dispatch, collect or attention the context
- * is broken: all calls but Hydra_Finalize return HYDRA_ERR_STATE. No wait is endless: HYDRA_DCP_TIMEOUT (600 s).
+ * fails, all return an error (the others HYDRA_ERR_PEER). No wait is endless: HYDRA_DCP_TIMEOUT (600 s).
+ *
+ * After an error in dispatch, collect or attention, or a timeout anywhere, the context is broken; the other ranks hear
+ * of it where they wait, or in their next call (HYDRA_ERR_PEER). From then on all calls return HYDRA_ERR_STATE but
+ * Hydra_Finalize, those that free, the waits (which free their operation) and Hydra_Counter_get. Messages may still be
+ * under way: what the library owns under them is kept until exit, and so must be `from` and `to` of a dispatch or
+ * collect, which they use directly. Buffers of attention may be freed at once.
+ *
  * Threads: MPI_THREAD_FUNNELED suffices. A context is used by one thread at a time; several contexts may live in one
  * process.
  */
@@ -61,15 +67,16 @@ typedef struct Hydra_Config {
  * context  [out]  set only on success; Hydra_Finalize, or MPI_Finalize does it
  *
  * Returns HYDRA_ERR_ARG, HYDRA_ERR_FORMAT (an environment variable), HYDRA_ERR_UNSUPPORTED (thread level, transport or
- * kernel), HYDRA_ERR_PEER, HYDRA_ERR_MISMATCH, HYDRA_ERR_NOMEM.
+ * kernel), HYDRA_ERR_PEER, HYDRA_ERR_MISMATCH (config, variables or slot maps differ), HYDRA_ERR_STATE (MPI does not
+ * run), HYDRA_ERR_TIMEOUT, HYDRA_ERR_NET, HYDRA_ERR_NOMEM.
  */
 HYDRA_API int Hydra_Init(MPI_Comm pool, const Hydra_Config *config, Hydra_Context *context);
 
 /**
  * Release a context and null the handle. Collective over the pool unless the context is broken.
  *
- * HYDRA_ERR_STATE, and HYDRA_ERR_PEER on the other ranks, when an operation has not been waited for: the context is gone
- * all the same, but what its messages use is kept until exit.
+ * HYDRA_ERR_STATE, and HYDRA_ERR_PEER on the other ranks, when an operation has not been waited for: the context is
+ * gone all the same, but what its messages use is kept until exit.
  */
 HYDRA_API int Hydra_Finalize(Hydra_Context *context);
 
@@ -114,7 +121,10 @@ HYDRA_API int Hydra_Group_comm(Hydra_Context context, Hydra_Schedule schedule, i
  * bytes_per_token  [in]   >= 1
  * from             [in]   this rank's loaded documents, one after another, [sum of its lengths][bytes_per_token];
  *                         only the documents of microbatch m are read
- * to               [out]  [T][bytes_per_token]
+ * to               [out]  [T][bytes_per_token], T tokens of this rank in m
+ *
+ * Either may be NULL where it has no rows; they do not overlap. Returns HYDRA_ERR_ARG, HYDRA_ERR_STATE,
+ * HYDRA_ERR_MISMATCH, HYDRA_ERR_NET, HYDRA_ERR_TIMEOUT, HYDRA_ERR_PEER, HYDRA_ERR_OVERFLOW, HYDRA_ERR_NOMEM.
  */
 HYDRA_API int Hydra_Dispatch(Hydra_Context context, Hydra_Schedule schedule, int64_t m, size_t bytes_per_token,
                              const void *from, void *to);
@@ -123,7 +133,11 @@ HYDRA_API int Hydra_Dispatch(Hydra_Context context, Hydra_Schedule schedule, int
 HYDRA_API int Hydra_Collect(Hydra_Context context, Hydra_Schedule schedule, int64_t m, size_t bytes_per_token,
                             const void *from, void *to);
 
-/** The same, started and waited for apart; buffers stay untouched in between. Hydra_Op_wait frees the operation. */
+/**
+ * The same, started and waited for apart; buffers stay untouched in between, the schedule may be freed. Several may be
+ * under way, started in the same order on every rank. Hydra_Op_wait frees the operation and nulls the handle, on error
+ * too.
+ */
 HYDRA_API int Hydra_Dispatch_start(Hydra_Context context, Hydra_Schedule schedule, int64_t m, size_t bytes_per_token,
                                    const void *from, void *to, Hydra_Op *op);
 HYDRA_API int Hydra_Collect_start(Hydra_Context context, Hydra_Schedule schedule, int64_t m, size_t bytes_per_token,
@@ -156,15 +170,22 @@ typedef struct Hydra_Attn_config {
             HYDRA_MEMORY_HOST, NULL                                                                                    \
     }
 
-/** Make an attention layer on a context. Local. attn [out]: Hydra_Attn_free, best before Hydra_Finalize: later, its memory
- * is kept until exit. So are saved tensors and operations. */
+/** Make an attention layer on a context. Local. attn [out]: Hydra_Attn_free, best before Hydra_Finalize: later, its
+ * memory is kept until exit. So are saved tensors and operations. */
 HYDRA_API int Hydra_Attn_create(Hydra_Context context, const Hydra_Attn_config *config, Hydra_Attn *attn);
 HYDRA_API int Hydra_Attn_free(Hydra_Attn *attn);
 
-/** Allocate the workspace for up to max_tokens rows a rank beforehand. Local; else the first call does it. */
+/**
+ * Allocate the workspace for every microbatch of a schedule beforehand, forward and backward. Local; else the first
+ * call on the schedule does it. Room for the split form comes with the first Hydra_Attn_start. HYDRA_ERR_NOMEM leaves
+ * the layer usable.
+ */
 HYDRA_API int Hydra_Attn_reserve(Hydra_Attn attn, Hydra_Schedule schedule);
 
-/** Make an object that keeps the forward's head-sharded tensors, so that backward exchanges only dO. Caller-owned. */
+/**
+ * Make an object that keeps the forward's head-sharded tensors, so that backward exchanges only dO. Caller-owned;
+ * local. Serves the layer it was made for, one microbatch at a time; its memory comes with the first forward.
+ */
 HYDRA_API int Hydra_Saved_create(Hydra_Attn attn, Hydra_Saved *saved);
 HYDRA_API int Hydra_Saved_free(Hydra_Saved *saved);
 
@@ -177,13 +198,13 @@ HYDRA_API int Hydra_Saved_free(Hydra_Saved *saved);
  * q      [in]      [T][H][D]   dtype and strides of `attn`
  * k      [in]      [T][G][D]
  * v      [in]      [T][G][Dv]
- * out    [out]     [T][H][Dv]  caller-owned, must not overlap an input
+ * out    [out]     [T][H][Dv]  must not overlap an input, gaps between strides included; nor must lse
  * lse    [out]     [T][H] float (double for fp64), natural log of the softmax denominator; NULL if no backward follows
  * saved  [in,out]  HYDRA_SAVED_NULL, or filled for the backward of this microbatch
  *
  * A query that sees no key gives out = 0 and lse = -inf. Buffers may be NULL when T is 0.
- * Returns HYDRA_ERR_ARG, HYDRA_ERR_STATE, HYDRA_ERR_MISMATCH, HYDRA_ERR_NET, HYDRA_ERR_TIMEOUT, HYDRA_ERR_PEER.
- * On error the outputs are undefined and the inputs unchanged. Source: HyDra section 5.2.
+ * Returns HYDRA_ERR_ARG, HYDRA_ERR_STATE, HYDRA_ERR_MISMATCH, HYDRA_ERR_NET, HYDRA_ERR_TIMEOUT, HYDRA_ERR_PEER,
+ * HYDRA_ERR_NOMEM. On error the outputs are undefined and the inputs unchanged. Source: HyDra section 5.2.
  */
 HYDRA_API int Hydra_Attn_forward(Hydra_Attn attn, Hydra_Schedule schedule, int64_t m, const void *q, const void *k,
                                  const void *v, void *out, void *lse, Hydra_Saved saved);
@@ -192,15 +213,26 @@ HYDRA_API int Hydra_Attn_forward(Hydra_Attn attn, Hydra_Schedule schedule, int64
  * Compute the gradients of Hydra_Attn_forward. Collective as the forward.
  *
  * q, k, v, out, lse  [in]   as given to and returned by the forward
- * saved              [in]   as filled by the forward, or HYDRA_SAVED_NULL: Q, K, V are then exchanged again
- * dout               [in]   [T][H][Dv]
- * dq, dk, dv         [out]  shapes and strides of q, k, v
+ * saved              [in]   as filled by the forward (else HYDRA_ERR_STATE), or HYDRA_SAVED_NULL: Q, K, V are then
+ *                           exchanged again
+ * dout               [in]   [T][H][Dv], strides of out
+ * dq, dk, dv         [out]  shapes, strides and dtype of q, k, v; overwritten; must not overlap an input
+ *
+ * Returns what the forward returns.
  */
 HYDRA_API int Hydra_Attn_backward(Hydra_Attn attn, Hydra_Schedule schedule, int64_t m, const void *q, const void *k,
                                   const void *v, const void *out, const void *lse, Hydra_Saved saved, const void *dout,
                                   void *dq, void *dk, void *dv);
 
-/** Split form of the forward: put tensors as they become final, in any order; wait computes. */
+/**
+ * Split form of the forward: put tensors as they become final, in any order; wait computes. start and wait are
+ * collective as the forward; wait frees the operation and nulls the handle, on error too.
+ *
+ * A layer has one split forward at a time. Schedule and buffers stay until wait has returned. The all-to-alls start in
+ * the order Q, V, K on every rank, each as soon as it and those before it have been put; so when attention of another
+ * layer comes in between, every rank must have put the same tensors by then (dispatch and collect may come at any
+ * time).
+ */
 enum { HYDRA_Q = 0, HYDRA_K = 1, HYDRA_V = 2 };
 HYDRA_API int Hydra_Attn_start(Hydra_Attn attn, Hydra_Schedule schedule, int64_t m, Hydra_Op *op);
 HYDRA_API int Hydra_Attn_put(Hydra_Op op, int which, const void *buffer);
