@@ -27,7 +27,7 @@ struct hydra_frame {
     uint64_t operation; /* of the context: dispatches, collects and attention calls so far */
     int64_t call;       /* enum hydra_call */
     uint64_t shape;     /* of the attention layer, hashed; bytes per token of a dispatch or collect */
-    int64_t part;       /* which message of the operation: tensor or ring step */
+    int64_t part;       /* which message of the operation: tensor, ring step, or segment of a gradient's step */
     int64_t bytes;
 };
 
@@ -64,7 +64,7 @@ int hydra_wire_recv(const struct hydra_wire *wire, struct hydra_message *message
 /* Poll; clears `active` when done. HYDRA_ERR_MISMATCH when the peer's frame is of another call, HYDRA_ERR_NET. */
 int hydra_message_test(struct hydra_message *message);
 
-/* Wait for one message. step: static text for a timeout. */
+/* Wait for one message. step: text for a timeout, which outlives the wait. */
 int hydra_wire_wait(const struct hydra_wire *wire, struct hydra_message *message, const char *step);
 
 /* Wait for any of count messages and set its index; -1 when none is active. */

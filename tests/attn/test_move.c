@@ -216,6 +216,47 @@ static void dispatch_moves_while_a_ring_waits(void)
     Hydra_Schedule_free(&schedule);
 }
 
+/* Every rank puts q, k and v of a split forward in an order of its own and dispatches at another point of it. */
+static void dispatch_between_puts(void)
+{
+    enum { TOKENS = 50, BYTES = 3, MOST = 8 };
+    int64_t lengths[1] = {TOKENS}, ndocs = rank == 0;
+    Hydra_Plan_options options = HYDRA_PLAN_OPTIONS_INIT;
+    Hydra_Attn_config config = HYDRA_ATTN_CONFIG_INIT;
+    Hydra_Schedule schedule = HYDRA_SCHEDULE_NULL;
+    Hydra_Attn attn = HYDRA_ATTN_NULL;
+    Hydra_Op split = HYDRA_OP_NULL;
+    char from[TOKENS][BYTES], to[TOKENS][BYTES];
+    float q[TOKENS][MOST][2], out[TOKENS][MOST][2];
+    Hydra_Microbatch view = {0};
+    bool good;
+
+    memset(from, 7, sizeof from);
+    for (int i = 0; i < TOKENS * MOST * 2; i++)
+        (&q[0][0][0])[i] = 1;
+    options.budget = TOKENS;
+    options.heads = config.heads = config.kv_heads = MOST;
+    options.min_degree = options.max_degree = options.factor = size;
+    config.head_dim = 2;
+    good = Hydra_Plan(context, ndocs, lengths, &options, &schedule) == HYDRA_SUCCESS &&
+           Hydra_Schedule_microbatch(schedule, 0, rank, &view) == HYDRA_SUCCESS &&
+           Hydra_Attn_create(context, &config, &attn) == HYDRA_SUCCESS &&
+           Hydra_Attn_start(attn, schedule, 0, &split) == HYDRA_SUCCESS;
+    for (int i = 0; good && i < 4; i++) {
+        if (i == rank % 4)
+            good &= Hydra_Dispatch(context, schedule, 0, BYTES, from, to) == HYDRA_SUCCESS;
+        if (i < 3)
+            good &= Hydra_Attn_put(split, (rank + i) % 3, q) == HYDRA_SUCCESS;
+    }
+    good = good && Hydra_Attn_wait(&split, out, NULL, HYDRA_SAVED_NULL) == HYDRA_SUCCESS;
+    for (int64_t t = 0; good && t < view.tokens; t++)
+        good &= memcmp(to[t], from[t], BYTES) == 0 && out[t][MOST - 1][1] > 0.999f && out[t][MOST - 1][1] < 1.001f;
+    mpi_tap_result(good, "a dispatch may come between any two puts of a split forward");
+    Hydra_Attn_free(&attn);
+    Hydra_Microbatch_free(&view);
+    Hydra_Schedule_free(&schedule);
+}
+
 int main(int argc, char **argv)
 {
     mpi_tap_begin(&argc, &argv);
@@ -227,6 +268,7 @@ int main(int argc, char **argv)
     only_its_documents();
     several_under_way();
     dispatch_moves_while_a_ring_waits();
+    dispatch_between_puts();
     Hydra_Finalize(&context);
     return mpi_tap_done();
 }
