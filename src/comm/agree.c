@@ -7,6 +7,7 @@
 #include "base/bits.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "comm/keep.h"
 #include "comm/pool.h"
 #include "comm/wait.h"
 
@@ -37,6 +38,15 @@ static int finish(struct hydra_comm comm, MPI_Request *request, const char *step
     return comm.pool == NULL ? status : hydra_pool_fail(comm.pool, status);
 }
 
+/* A block that an unfinished request uses is kept until exit. */
+static void let_go(void *block, bool unfinished)
+{
+    if (unfinished)
+        hydra_release(block, NULL);
+    else
+        hydra_free(block);
+}
+
 /* Reduce count numbers in place through a block of our own, which an unfinished reduction keeps. */
 static int reduce(struct hydra_comm comm, int64_t *values, int count, MPI_Op op, const char *step)
 {
@@ -51,8 +61,7 @@ static int reduce(struct hydra_comm comm, int64_t *values, int count, MPI_Op op,
     memcpy(values, block + count, (size_t)count * sizeof *block);
 
 fail:
-    if (request == MPI_REQUEST_NULL)
-        hydra_free(block);
+    let_go(block, request != MPI_REQUEST_NULL);
     return status;
 }
 
@@ -83,8 +92,7 @@ int hydra_comm_duplicate(struct hydra_comm from, const char *step, MPI_Comm *cop
     *copy = *made;
 
 fail:
-    if (request == MPI_REQUEST_NULL)
-        hydra_free(made);
+    let_go(made, request != MPI_REQUEST_NULL);
     return status;
 }
 
@@ -177,8 +185,7 @@ int hydra_allgather(struct hydra_comm comm, const int64_t *mine, int64_t count, 
         memcpy(all, block + count, (size_t)(count * size) * sizeof *block);
 
 fail:
-    if (request == MPI_REQUEST_NULL)
-        hydra_free(block);
+    let_go(block, request != MPI_REQUEST_NULL);
     return status;
 }
 
@@ -219,8 +226,7 @@ int hydra_bcast(struct hydra_comm comm, void *data, int64_t bytes, int root, con
         memcpy(data, block, (size_t)bytes);
 
 fail:
-    if (!unfinished)
-        hydra_free(block);
+    let_go(block, unfinished);
     return status;
 }
 
@@ -279,9 +285,7 @@ int hydra_allgatherv(struct hydra_comm comm, const void *mine, const int64_t *by
         memcpy(all, block, (size_t)total);
 
 fail:
-    if (request == MPI_REQUEST_NULL && !unfinished) {
-        hydra_free(block);
-        hydra_free(ints);
-    }
+    let_go(block, unfinished || request != MPI_REQUEST_NULL);
+    let_go(ints, unfinished || request != MPI_REQUEST_NULL);
     return status;
 }
