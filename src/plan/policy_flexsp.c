@@ -162,8 +162,8 @@ fail:
     return status;
 }
 
-/* All microbatches, of equal tokens; fitted [out] false when one does not fit. */
-static int plan_microbatches(const struct hydra_pack_batch *documents, int64_t tokens, int64_t microbatches,
+/* All microbatches, of equal tokens or (apart) of a document each; fitted [out] false when one does not fit. */
+static int plan_microbatches(const struct hydra_pack_batch *documents, int64_t tokens, int64_t microbatches, bool apart,
                              const struct hydra_batch *batch, struct hydra_draft *draft, bool *fitted)
 {
     int64_t begin = 0, taken = 0;
@@ -173,7 +173,7 @@ static int plan_microbatches(const struct hydra_pack_batch *documents, int64_t t
     for (int64_t m = 0; m < microbatches && *fitted; m++) {
         int64_t until = (int64_t)((__int128)tokens * (m + 1) / microbatches), end = begin;
 
-        for (; end < documents->ndocs && (taken < until || m == microbatches - 1); end++)
+        for (; end < documents->ndocs && (apart ? end == begin : taken < until || m == microbatches - 1); end++)
             taken += documents->documents[end].tokens;
         if (end > begin)
             HYDRA_TRY(plan_microbatch(documents, begin, end, m, batch, draft, fitted));
@@ -203,6 +203,7 @@ static int search(const struct hydra_batch *batch, const struct hydra_cost *cost
     __int128 room = (__int128)batch->pool * batch->options->budget;
     int64_t tokens = 0, best = INT64_MAX, tries = 0, least;
     struct hydra_draft tried = {0};
+    bool apart = false;
     int status = HYDRA_SUCCESS;
 
     for (int64_t i = 0; i < batch->ndocs; i++)
@@ -216,7 +217,7 @@ static int search(const struct hydra_batch *batch, const struct hydra_cost *cost
         HYDRA_REQUIRE(m / FUTILE <= least + batch->ndocs, HYDRA_ERR_UNSUPPORTED,
                       "flexsp: the documents fit into no number of microbatches up to %lld", (long long)m);
         HYDRA_TRY(hydra_draft_init(&tried, batch));
-        HYDRA_TRY(plan_microbatches(documents, tokens, m, batch, &tried, &fitted));
+        HYDRA_TRY(plan_microbatches(documents, tokens, m, apart, batch, &tried, &fitted));
         if (fitted) {
             HYDRA_TRY(hydra_plan_interleave(batch, &tried));
             HYDRA_TRY(hydra_predict_draft(batch, &tried, cost, &makespan));
@@ -226,7 +227,10 @@ static int search(const struct hydra_batch *batch, const struct hydra_cost *cost
         hydra_draft_clear(&tried);
         if (m >= batch->ndocs && best < INT64_MAX)
             break; /* a document each: nothing more to cut */
-        m += fitted ? 1 : 1 + m / 16;
+        HYDRA_REQUIRE(!apart, HYDRA_ERR_INTERNAL, "flexsp: a document does not fit alone");
+        /* Equal tokens never part documents without any. */
+        apart = m >= batch->ndocs;
+        m = apart ? batch->ndocs : m + (fitted ? 1 : 1 + m / 16);
     }
 fail:
     hydra_draft_clear(&tried);

@@ -112,11 +112,13 @@ static int32_t open_giant(struct hydra_pack *pack, const struct hydra_pack_docum
 static bool room_for_short(const struct hydra_pack *pack)
 {
     const struct hydra_pack_batch *batch = pack->batch;
+    const __int128 short_tokens = hydra_max(1, batch->short_tokens);
     /* ps * slots that a token takes on average, in 256ths, rounded up: what little work takes next to no time fits. */
-    __int128 rate =
-        batch->short_tokens == 0 ? 0 : (batch->short_work * 256 + batch->short_tokens - 1) / batch->short_tokens;
+    __int128 rate = (batch->short_work * 256 + short_tokens - 1) / short_tokens;
     __int128 work = 0, tokens = 0;
 
+    if (batch->short_tokens == 0) /* documents without tokens have room everywhere, but no rate */
+        return true;
     for (int64_t m = 0; m < pack->microbatches; m++) {
         __int128 time = (__int128)pack->caps[m] * pack->free_slots[m];
         __int128 held = (__int128)batch->budget * pack->free_slots[m];

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "plan/batch.h"
 #include "plan/policy.h"
 #include "plan/schedule.h"
@@ -207,6 +208,69 @@ static struct seat *seats_of(Hydra_Schedule s)
     return seats;
 }
 
+/* Microbatches of a plan, checked; 0 when there is none. */
+static int64_t microbatches_of(int64_t pool, int64_t ndocs, const int64_t *lengths, const Hydra_Plan_options *o)
+{
+    Hydra_Schedule s = NULL;
+    int64_t count = 0;
+    int status = Hydra_Plan_serial(pool, ndocs, lengths, o, &s);
+
+    if (TAP_CHECK(status == 0, "%s: %s", Hydra_Policy_name(o->policy), hydra_error_detail()) &&
+        TAP_CHECK(hydra_schedule_check_groups(s, 1) == 0 && hydra_schedule_check_documents(s, 1) == 0, "%s: %s",
+                  Hydra_Policy_name(o->policy), hydra_error_detail()))
+        count = s->microbatches;
+    Hydra_Schedule_free(&s);
+    return count;
+}
+
+/* With a latency they take time, but the time of no token. They are many: few are packed by a complete search. */
+static void documents_without_tokens_take_no_room(void)
+{
+    Hydra_Plan_options o = HYDRA_PLAN_OPTIONS_INIT;
+    Hydra_Cost cost = HYDRA_COST_INIT;
+    int64_t lengths[64];
+    bool good = true;
+
+    cost.theta = 1e-9;
+    cost.phi = 1e-6;
+    cost.intra_bandwidth = cost.inter_bandwidth = 1e10;
+    cost.intra_latency = cost.inter_latency = 1e-5;
+    o.cost = &cost;
+    o.budget = 64;
+    o.min_degree = 4;
+    for (int i = 0; i < 64; i++)
+        lengths[i] = i < 40 ? 31 : 0;
+    for (o.policy = 1; o.policy < HYDRA_POLICY_COUNT; o.policy++) {
+        int64_t with, without;
+
+        if (hydra_policy_find(o.policy) == NULL)
+            continue;
+        with = microbatches_of(41, 64, lengths, &o);
+        without = microbatches_of(41, 40, lengths, &o);
+        good &= TAP_CHECK(with > 0 && with <= without + 1, "%s: %ld microbatches, %ld without empty documents",
+                          Hydra_Policy_name(o.policy), (long)with, (long)without);
+    }
+    tap_result(good, "two dozen documents without tokens cost a microbatch at most");
+}
+
+/* By attended pairs the document of few tokens comes first; cut by tokens, the other one comes with it. */
+static void a_full_document_after_a_small_one_is_parted(void)
+{
+    const int64_t lengths[] = {17, 4096}, pairs[] = {289, 0};
+    Hydra_Plan_options o = HYDRA_PLAN_OPTIONS_INIT;
+    bool good = true;
+
+    o.budget = 64;
+    o.pairs = pairs;
+    for (o.policy = 1; o.policy < HYDRA_POLICY_COUNT; o.policy++)
+        if (hydra_policy_find(o.policy) != NULL) {
+            int64_t count = microbatches_of(64, 2, lengths, &o);
+
+            good &= TAP_CHECK(count == 2, "%s: %ld microbatches", Hydra_Policy_name(o.policy), (long)count);
+        }
+    tap_result(good, "a document that fills the pool and a small one are two microbatches, whichever attends to more");
+}
+
 static void sorting_policies_do_not_see_the_input_order(void)
 {
     static const int policies[] = {HYDRA_POLICY_LOAD, HYDRA_POLICY_MEMORY, HYDRA_POLICY_MEMORY_PACKED};
@@ -279,6 +343,8 @@ int main(void)
     pairs_and_costs_are_checked();
     a_document_that_cannot_fit_names_what_would_do();
     every_policy_plans_every_shape();
+    documents_without_tokens_take_no_room();
+    a_full_document_after_a_small_one_is_parted();
     sorting_policies_do_not_see_the_input_order();
     null_handles_are_refused_and_freed();
     return tap_done();
