@@ -7,6 +7,7 @@ libhydra_base_la_SOURCES = \
 	src/base/config.c src/base/config.def src/base/config.h \
 	src/base/error.c src/base/error.h \
 	src/base/heap.h \
+	src/base/line.c src/base/line.h \
 	src/base/log.c src/base/log.h \
 	src/base/memory.c src/base/memory.h \
 	src/base/parse.c src/base/parse.h \

@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/line.h"
 #include "base/memory.h"
 #include "base/parse.h"
 #include "plan/batch.h"
@@ -27,10 +29,6 @@ static int parse_line(const char *path, int64_t number, char *line, int64_t *len
     if (line[0] == '\0')
         return HYDRA_SUCCESS;
     snprintf(place, sizeof place, "%.255s:%" PRId64, path, number);
-    for (const char *c = line; *c != '\0'; c++)
-        if ((unsigned char)*c < 0x20 || *c == 0x7f)
-            return hydra_error(HYDRA_ERR_FORMAT, "%s: bytes that are no text: lengths are text, one a line, not compressed",
-                               place);
     if (hydra_parse_int(place, line, 0, HYDRA_LENGTH_LIMIT, length) == HYDRA_SUCCESS)
         return HYDRA_SUCCESS;
     snprintf(said, sizeof said, "%s", hydra_error_detail());
@@ -46,11 +44,13 @@ int hydra_lengths_read(const char *path, int64_t **lengths, int64_t *ndocs)
 
     HYDRA_REQUIRE(file != NULL, HYDRA_ERR_IO, "%s: cannot be read: %s", path, strerror(errno));
     HYDRA_REQUIRE(read != NULL, HYDRA_ERR_NOMEM, "%s: lengths", path);
-    for (int64_t number = 1; fgets(line, sizeof line, file) != NULL; number++) {
+    for (int64_t number = 1;; number++) {
         int64_t length;
+        bool found;
 
-        HYDRA_REQUIRE(strlen(line) + 1 < sizeof line, HYDRA_ERR_FORMAT, "%s:%" PRId64 ": the line is too long", path,
-                      number);
+        HYDRA_TRY(hydra_line_read(path, number, file, line, sizeof line, &found));
+        if (!found)
+            break;
         HYDRA_TRY(parse_line(path, number, line, &length));
         if (length < 0)
             continue;
@@ -62,7 +62,6 @@ int hydra_lengths_read(const char *path, int64_t **lengths, int64_t *ndocs)
         }
         read[count++] = length;
     }
-    HYDRA_REQUIRE(ferror(file) == 0, HYDRA_ERR_IO, "%s: cannot be read: %s", path, strerror(errno));
     *lengths = read;
     *ndocs = count;
     read = NULL;

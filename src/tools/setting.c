@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/line.h"
 #include "base/parse.h"
 
 /* What a file may say; whole numbers and the others. */
@@ -74,8 +75,14 @@ static int read_keys(const char *path, struct key *keys, int count)
     int status = HYDRA_SUCCESS;
 
     HYDRA_REQUIRE(file != NULL, HYDRA_ERR_IO, "%s: %s", path, strerror(errno));
-    for (int line = 1; fgets(text, sizeof text, file) != NULL; line++)
+    for (int line = 1;; line++) {
+        bool found;
+
+        HYDRA_TRY(hydra_line_read(path, line, file, text, sizeof text, &found));
+        if (!found)
+            break;
         HYDRA_TRY(read_line(path, line, text, keys, count));
+    }
     for (int k = 0; k < count; k++)
         HYDRA_REQUIRE(keys[k].seen, HYDRA_ERR_FORMAT, "%s: %s is missing", path, keys[k].name);
 fail:

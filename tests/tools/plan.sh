@@ -95,8 +95,14 @@ printf 'length\n12\n' > "$work/table"
 refused "'length' is not a whole number (one length a line; # begins a comment)" --lengths "$work/table" --pool 4 --budget 8
 result $? "a line that is no number says what a file of lengths looks like"
 printf '\037\213\010\000\n' > "$work/packed"
-refused "$work/packed:1: bytes that are no text: lengths are text, one a line, not compressed" --lengths "$work/packed" --pool 4 --budget 8
+refused "$work/packed:1: bytes that are no text: is the file compressed?" --lengths "$work/packed" --pool 4 --budget 8
 result $? "a compressed file is refused, and its bytes stay off the terminal"
+printf '5\n12\00034\n' > "$work/zero"
+refused "$work/zero:2: bytes that are no text" --lengths "$work/zero" --pool 4 --budget 8
+result $? "what stands behind a zero byte is not left out in silence"
+printf '%0260d\n' 7 > "$work/long"
+refused "$work/long:1: the line is too long" --lengths "$work/long" --pool 4 --budget 8
+result $? "a line too long is refused and not read as two"
 printf '\357\273\27712\r\n\r\n 7 \r\n9' > "$work/windows"
 plan --lengths "$work/windows" --pool 4 --budget 8 && says '^documents  *3, 28 tokens'
 result $? "a byte order mark, line ends of Windows, blank lines and a last line without an end are read"

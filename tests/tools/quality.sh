@@ -21,6 +21,9 @@ refused 's/^budget/bugdet/' 'one.cfg:3: bugdet is not a key'
 refused '/^context/d' 'context is missing'
 refused 's/^heads = .*/heads = -1/' 'heads'
 refused 's/^heads.*/pool = 3/' 'pool is given twice'
+refused 's/^fixed = .*/fixed = 0x1p-3/' "fixed: '0x1p-3' is not a number"
+refused 's/^fixed = .*/fixed = 1e4/' 'fixed: 1e4 is outside'
+refused "1s/.*/$(printf '#%0600d' 7)/" 'one.cfg:1: the line is too long'
 sed 's/^pool = .*/pool = 8/; s/^context = .*/context = 16384/' "$settings/testbed-32k.cfg" >"$work/one.cfg"
 "$program" bench quality --settings "$work" --batches 2 --random 2 >"$work/out" 2>&1 && grep -q '^one  *2 ' "$work/out" &&
     grep -q '^random  *2 ' "$work/out"
