@@ -49,13 +49,14 @@ int hydra_parse_double(const char *place, const char *text, double low, double h
     char *end = NULL;
     double number;
 
-    if (text == NULL || text[0] == '\0' || isspace((unsigned char)text[0]))
+    /* strtod alone would also take blanks, hexadecimal digits and the names of infinity. */
+    if (text == NULL || text[0] == '\0' || text[strspn(text, "+-.0123456789eE")] != '\0')
         return hydra_error(HYDRA_ERR_FORMAT, "%s: '%s' is not a number", place, text == NULL ? "" : text);
     number = strtod(text, &end);
-    if (*end != '\0' || isnan(number))
+    if (*end != '\0')
         return hydra_error(HYDRA_ERR_FORMAT, "%s: '%s' is not a number", place, text);
-    if (!(number >= low && number <= high))
+    if (!(number >= low && number <= high) || isinf(number))
         return hydra_error(HYDRA_ERR_FORMAT, "%s: %s is outside %g .. %g", place, text, low, high);
-    *value = number;
+    *value = number + 0.0; /* -0 is 0 */
     return HYDRA_SUCCESS;
 }

@@ -1,4 +1,5 @@
 /* test_parse.c: numbers from text, strictly. */
+#include <math.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -12,13 +13,15 @@ static void whole_numbers_are_read_whole(void)
 
     good &= TAP_CHECK(hydra_parse_int("x", "4K", 0, 1 << 20, &value) == HYDRA_SUCCESS && value == 4096, "4K is %ld",
                       (long)value);
-    good &= TAP_CHECK(hydra_parse_int("x", "-3", -5, 5, &value) == HYDRA_SUCCESS && value == -3, "-3 is %ld", (long)value);
+    good &=
+        TAP_CHECK(hydra_parse_int("x", "-3", -5, 5, &value) == HYDRA_SUCCESS && value == -3, "-3 is %ld", (long)value);
     tap_result(good, "whole numbers, signs and suffixes are read");
 }
 
 static void bad_numbers_are_refused_by_name(void)
 {
-    static const char *const bad[] = {"", " 1", "1 ", "1x", "0x10", "9223372036854775808", "8589934592G", "+1", "-", "1KK", "6"};
+    static const char *const bad[] = {"",   " 1", "1 ",  "1x", "0x10", "9223372036854775808", "8589934592G",
+                                      "+1", "-",  "1KK", "6"};
     bool good = true;
 
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -34,13 +37,18 @@ static void bad_numbers_are_refused_by_name(void)
 
 static void doubles_reject_nan_and_tails(void)
 {
-    static const char *const bad[] = {"", "nan", "1e", "1.5s", " 2", "inf"};
+    static const char *const bad[] = {"", "nan", "1e", "1.5s", " 2", "inf", "0x1p3", ".", "1e999", "-1e-9"};
     double value = 7;
     bool good = true;
 
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        good &= TAP_CHECK(hydra_parse_double("T", bad[i], 0, 1e9, &value) == HYDRA_ERR_FORMAT, "'%s' gave %g", bad[i], value);
-    good &= TAP_CHECK(hydra_parse_double("T", "2.5", 0, 3, &value) == HYDRA_SUCCESS && value == 2.5, "2.5 is %g", value);
+        good &= TAP_CHECK(hydra_parse_double("T", bad[i], 0, 1e9, &value) == HYDRA_ERR_FORMAT, "'%s' gave %g", bad[i],
+                          value);
+    good &=
+        TAP_CHECK(hydra_parse_double("T", "2.5", 0, 3, &value) == HYDRA_SUCCESS && value == 2.5, "2.5 is %g", value);
+    good &=
+        TAP_CHECK(hydra_parse_double("T", "-0", 0, 3, &value) == HYDRA_SUCCESS && !signbit(value), "-0 is %g", value);
+    good &= TAP_CHECK(hydra_parse_double("T", "1e999", 0, HUGE_VAL, &value) == HYDRA_ERR_FORMAT, "1e999 is %g", value);
     tap_result(good, "numbers with a fraction are read strictly");
 }
 
