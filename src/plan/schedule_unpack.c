@@ -86,15 +86,15 @@ static int read_named(struct reader *in, const char *name, int64_t low, int64_t 
 
 static int read_bits(struct reader *in, const char *name, uint64_t *bits)
 {
-    char word[40], *end;
+    char word[40];
     int status = expect(in, name);
 
     if (status != HYDRA_SUCCESS)
         return status;
     next_word(in, word, sizeof word);
-    *bits = strtoull(word, &end, 16);
-    if (strlen(word) != 16 || *end != '\0' || !isxdigit((unsigned char)word[0]))
+    if (strspn(word, "0123456789abcdef") != 16 || word[16] != '\0')
         return bad(in, "16 hexadecimal digits are missing");
+    *bits = strtoull(word, NULL, 16);
     return HYDRA_SUCCESS;
 }
 
@@ -220,6 +220,7 @@ int hydra_schedule_unpack(const char *place, const char *text, int64_t length, H
                       memcmp(text, HYDRA_SCHEDULE_MAGIC, strlen(HYDRA_SCHEDULE_MAGIC)) == 0,
                   HYDRA_ERR_FORMAT, "%s:1: not a schedule of this version ('%s')", place, HYDRA_SCHEDULE_MAGIC);
     in.at += strlen(HYDRA_SCHEDULE_MAGIC);
+    HYDRA_REQUIRE(memchr(text, '\0', (size_t)length) == NULL, HYDRA_ERR_FORMAT, "%s: a zero byte in a schedule", place);
     HYDRA_TRY(read_counts(&in, &made));
     HYDRA_TRY(read_options(&in, &options, &cost));
     HYDRA_TRY(read_array(&in, "lengths", made->ndocs, 0, HYDRA_LENGTH_LIMIT, made->lengths));

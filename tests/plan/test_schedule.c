@@ -245,7 +245,8 @@ static int compare_hashes(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* 4,096 batches that differ in two lengths: no two hashes of 64 bits should meet among them (once in 2^41 such tests). */
+/* 4,096 batches that differ in two lengths: no two hashes of 64 bits should meet among them (once in 2^41 such tests).
+ */
 static void hashes_tell_batches_apart(void)
 {
     enum { LENGTHS = 64, BATCHES = LENGTHS * LENGTHS };
@@ -266,6 +267,50 @@ static void hashes_tell_batches_apart(void)
     for (int i = 1; good && i < BATCHES; i++)
         good = TAP_CHECK(hashes[i - 1] != hashes[i], "two batches have hash %016lx", (unsigned long)hashes[i]);
     tap_result(good, "4,096 batches that differ in two lengths have as many hashes");
+}
+
+/* A text is refused when it says the same with a changed place. */
+static bool refuses_edit(const char *text, int64_t length, const char *old, const char *new, int64_t room)
+{
+    char *changed = malloc((size_t)length + 64), *at;
+    Hydra_Schedule back = NULL;
+    bool good;
+
+    memcpy(changed, text, (size_t)length);
+    changed[length] = '\0';
+    at = strstr(changed, old);
+    good = TAP_CHECK(at != NULL, "no '%s' in the text", old);
+    if (at != NULL) {
+        memmove(at + room, at + strlen(old), (size_t)(changed + length - at) - strlen(old));
+        memcpy(at, new, (size_t)room);
+        length += room - (int64_t)strlen(old);
+        good &= TAP_CHECK(hydra_schedule_unpack("text", changed, length, &back) == HYDRA_ERR_FORMAT, "'%s' for '%s'",
+                          new, old);
+    }
+    Hydra_Schedule_free(&back);
+    free(changed);
+    return good;
+}
+
+static void words_are_read_whole(void)
+{
+    struct test_batch batch = make_batch(5, 8, 20);
+    Hydra_Schedule schedule = NULL;
+    char *text = NULL;
+    int64_t length = 0;
+    bool good = TAP_CHECK(Hydra_Plan_serial(batch.pool, batch.ndocs, batch.lengths, &batch.options, &schedule) == 0 &&
+                              hydra_schedule_pack(schedule, &text, &length) == 0,
+                          "no schedule of seed 5");
+
+    if (good) {
+        good &= refuses_edit(text, length, "pool", "pool\0none", 9);
+        good &= refuses_edit(text, length, "phi 0000000000000000", "phi 0x00000000000000", 20);
+        good &= refuses_edit(text, length, "phi 0000000000000000", "phi 00000000000000000", 21);
+    }
+    hydra_free(text);
+    Hydra_Schedule_free(&schedule);
+    free_batch(&batch);
+    tap_result(good, "bytes behind a zero byte and numbers that are not 16 digits are refused in a saved schedule");
 }
 
 static void files_round_trip(void)
@@ -298,6 +343,7 @@ int main(void)
     views_hold_every_token_once();
     text_round_trips_and_refuses_changes();
     hashes_tell_batches_apart();
+    words_are_read_whole();
     files_round_trip();
     return tap_done();
 }
