@@ -20,7 +20,7 @@ libhydra_sim_la_SOURCES = \
 	src/sim/watch.c src/sim/watch.h \
 	src/sim/work.c src/sim/work.h
 if HAVE_LIBCONFIG
-libhydra_sim_la_SOURCES += src/sim/preset.c
+libhydra_sim_la_SOURCES += src/sim/preset.c src/sim/preset_scan.c
 else
 libhydra_sim_la_SOURCES += src/sim/preset_none.c
 endif

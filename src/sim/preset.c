@@ -210,6 +210,7 @@ static int read_file(const char *file, config_t *config, const struct key *keys,
     const char *group = NULL;
     int status = HYDRA_SUCCESS;
 
+    HYDRA_TRY(hydra_preset_scan(file));
     HYDRA_REQUIRE(config_read_file(config, file) == CONFIG_TRUE, HYDRA_ERR_FORMAT, "%s:%d: %s", file,
                   config_error_line(config), config_error_text(config));
     root = config_root_setting(config);

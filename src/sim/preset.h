@@ -95,4 +95,7 @@ const struct hydra_model_fit *hydra_model_fit_for(const struct hydra_model *mode
 /* Path of a preset: `folder` is "models", "clusters" or "settings". HYDRA_ERR_ARG and _IO as above. */
 int hydra_preset_find(const char *folder, const char *name, char *path, int64_t len);
 
+/* Refuse whole numbers beyond 32 bits, HYDRA_ERR_FORMAT: libconfig 1.5 reads 4294967808 as 512. */
+int hydra_preset_scan(const char *path);
+
 #endif
