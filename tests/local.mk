@@ -27,6 +27,7 @@ noinst_HEADERS = tests/tap.h tests/json_check.h tests/mpi_tap.h
 # Reads standard input and fails when it is not JSON: for shell tests of --json.
 check_PROGRAMS += tests/json_check
 
+FUZZERS =
 include tests/base/local.mk
 include tests/plan/local.mk
 include tests/topo/local.mk
@@ -39,3 +40,20 @@ include tests/fortran/local.mk
 include tests/sim/local.mk
 include tests/tools/local.mk
 include tests/install/local.mk
+
+# Fuzzers, on request: `make fuzz`, then tests/plan/fuzz_schedule -max_total_time=60 FOLDER (a saved schedule is a good seed:
+# put it there). Each is its one file, linked with what needs no MPI.
+FUZZ_CC = clang
+FUZZ_FLAGS = -std=gnu11 -g -O1 -fsanitize=fuzzer,address,undefined,float-cast-overflow -fno-sanitize-recover=all \
+	-Wno-unknown-pragmas -pthread
+FUZZ_SOURCES = src/base/*.c src/plan/*.c src/topo/*.c src/sim/preset.c src/sim/preset_find.c src/sim/preset_scan.c src/sim/model.c \
+	src/tools/options.c src/tools/setting.c
+EXTRA_DIST += $(FUZZERS:=.c)
+noinst_HEADERS += tests/fuzz.h
+CLEANFILES += $(FUZZERS)
+.PHONY: fuzz
+fuzz:
+	for target in $(FUZZERS); do \
+	    mkdir -p $$(dirname $$target) && (cd $(srcdir) && $(FUZZ_CC) $(FUZZ_FLAGS) -DHYDRA_BUILD -D_GNU_SOURCE= -Iinclude \
+	        -Isrc -I. $(FUZZ_SOURCES) $$target.c -lm -lhwloc -lconfig -o $(abs_builddir)/$$target) || exit 1; \
+	done

@@ -34,18 +34,6 @@ EXTRA_DIST += tests/data/README.md tests/data/batch_128.txt tests/data/wikipedia
 check_PROGRAMS += tests/plan/test_stats
 tests_plan_test_stats_LDADD = $(test_ldadd)
 TESTS += tests/plan/test_stats
-
-# Fuzzers, on request: `make fuzz`, then tests/plan/fuzz_schedule -max_total_time=60 (a saved schedule is a good seed).
-FUZZ_CC = clang
-FUZZ_FLAGS = -std=gnu11 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Wno-unknown-pragmas -pthread
-EXTRA_DIST += tests/plan/fuzz_schedule.c tests/plan/fuzz_batch.c
-CLEANFILES += tests/plan/fuzz_schedule tests/plan/fuzz_batch
-.PHONY: fuzz
-fuzz:
-	@mkdir -p tests/plan
-	for target in fuzz_schedule fuzz_batch; do \
-	    (cd $(srcdir) && $(FUZZ_CC) $(FUZZ_FLAGS) -DHYDRA_BUILD -D_GNU_SOURCE -Iinclude -Isrc -I. src/base/*.c src/plan/*.c \
-	        tests/plan/$$target.c -lm -o $(abs_builddir)/tests/plan/$$target) || exit 1; \
-	done
+FUZZERS += tests/plan/fuzz_schedule tests/plan/fuzz_batch tests/plan/fuzz_lengths
 TESTS += tests/plan/same_bytes.sh
 EXTRA_DIST += tests/plan/same_bytes.sh tests/plan/print_plans.c

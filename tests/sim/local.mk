@@ -33,3 +33,4 @@ TESTS += tests/sim/test_pictures
 check_PROGRAMS += tests/sim/test_words
 tests_sim_test_words_LDADD = $(sim_ldadd)
 TESTS += tests/sim/test_words
+FUZZERS += tests/sim/fuzz_presets

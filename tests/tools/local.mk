@@ -7,3 +7,4 @@ TESTS += tests/tools/quality.sh
 EXTRA_DIST += tests/tools/quality.sh
 TESTS += tests/tools/command.sh
 dist_check_SCRIPTS += tests/tools/command.sh
+FUZZERS += tests/tools/fuzz_options tests/tools/fuzz_setting

@@ -2,3 +2,4 @@
 check_PROGRAMS += tests/topo/test_order
 tests_topo_test_order_LDADD = $(test_ldadd)
 TESTS += tests/topo/test_order
+FUZZERS += tests/topo/fuzz_synthetic
