@@ -116,7 +116,7 @@ typedef struct Hydra_Plan_options {
     int skip;               /* load: try the following documents when one does not fit; default 0 */
     int padding;            /* memory rules: pad documents as Megatron-Core does; default 0 */
     int pipeline_stages;    /* pp, default 1 */
-    int pipeline_chunks;    /* v interleaved chunks, default 1 */
+    int pipeline_chunks;    /* v interleaved chunks, default 1; pp x v is at most 4,096 */
     int tensor_parallel;    /* tp, default 1 */
     int expert_parallel;    /* slots of one expert-parallel block; 0: none */
     int static_transport;   /* static: 0 both, 1 ring, 2 all-to-all */

@@ -11,6 +11,7 @@
 #define HYDRA_DOCS_LIMIT   (((int64_t)1 << 31) - 1)
 #define HYDRA_LENGTH_LIMIT ((int64_t)1 << 40) /* tokens of one document */
 #define HYDRA_TOKENS_LIMIT ((int64_t)1 << 56) /* tokens of a batch */
+#define HYDRA_STAGES_LIMIT 4096 /* stages x chunks: predictions walk through every one of every microbatch */
 
 /* Attention weight: s*s causal, 2*s*s full, twice the attended pairs for any other mask. Lengths reach 2^40. */
 typedef unsigned __int128 hydra_weight;

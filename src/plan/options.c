@@ -67,6 +67,9 @@ static int check_model(const Hydra_Plan_options *o)
     HYDRA_TRY(in_range("factor", o->factor, HYDRA_FACTOR_COST, INT32_MAX));
     HYDRA_TRY(in_range("pipeline_stages", o->pipeline_stages, 1, INT32_MAX));
     HYDRA_TRY(in_range("pipeline_chunks", o->pipeline_chunks, 1, INT32_MAX));
+    HYDRA_REQUIRE((int64_t)o->pipeline_stages * o->pipeline_chunks <= HYDRA_STAGES_LIMIT, HYDRA_ERR_ARG,
+                  "options: pipeline_stages %d x pipeline_chunks %d exceeds %d", o->pipeline_stages, o->pipeline_chunks,
+                  HYDRA_STAGES_LIMIT);
     HYDRA_TRY(in_range("tensor_parallel", o->tensor_parallel, 1, INT32_MAX));
     HYDRA_TRY(in_range("expert_parallel", o->expert_parallel, 0, INT32_MAX));
     HYDRA_TRY(number_in_range("theta_over_c", o->theta_over_c, HUGE_VAL));

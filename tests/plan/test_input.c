@@ -53,6 +53,8 @@ static void bad_arguments_are_named(void)
     good &= BAD(kv_heads, 3, "kv_heads is 3");
     good &= BAD(cap, 2, "cap is 2");
     good &= BAD(pipeline_stages, 0, "pipeline_stages is 0");
+    good &= BAD(pipeline_stages, 4097, "pipeline_stages 4097 x pipeline_chunks 1 exceeds 4096");
+    good &= BAD(pipeline_chunks, INT32_MAX, "pipeline_stages 1 x pipeline_chunks 2147483647 exceeds 4096");
     good &= BAD(threads, 0, "threads is 0");
     good &= BAD(skip, 2, "skip is 2");
     good &= BAD(theta_over_c, -1.0, "theta_over_c is -1");
