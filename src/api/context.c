@@ -73,17 +73,17 @@ static int finalize_forgotten(MPI_Comm comm, int key, void *value, void *state)
 {
     (void)comm, (void)key, (void)value, (void)state;
     for (;;) {
-        Hydra_Context oldest;
+        Hydra_Context newest;
 
         pthread_mutex_lock(&live_lock);
-        oldest = live;
-        if (oldest != NULL)
-            live = oldest->next;
+        newest = live;
+        if (newest != NULL)
+            live = newest->next;
         pthread_mutex_unlock(&live_lock);
-        if (oldest == NULL)
+        if (newest == NULL)
             break;
         hydra_log(HYDRA_LEVEL_WARN, "api", "MPI_Finalize finds a context that Hydra_Finalize has not released");
-        release(oldest);
+        release(newest);
     }
     return MPI_SUCCESS;
 }

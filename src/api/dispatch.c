@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "base/range.h"
 
-/* Rows that this rank loaded, and holds of microbatch m. */
+/* Rows of microbatch m that a slot holds. */
 static int64_t held_rows(Hydra_Schedule schedule, int64_t m, int64_t slot)
 {
     const struct hydra_group *group = hydra_schedule_group_of(schedule, m, slot);
