@@ -115,11 +115,11 @@ static inline void read_document(struct load_packer *l, int64_t at)
 #undef WEIGHT
 #undef NAME
 
-/* No group of a microbatch outweighs the heaviest document: the load target is heaviest / cap, and no group that is
+/* No group of a microbatch outweighs the target: the load target is target / cap, and no group that is
  * being packed has more slots than the cap. So weight and number share a word when this does. */
 static bool fits_a_word(const struct load_packer *l)
 {
-    return l->targets.heaviest >> (64 - l->packer.number_bits) == 0;
+    return l->targets.target >> (64 - l->packer.number_bits) == 0;
 }
 
 int hydra_policy_load_counted(const struct hydra_batch *batch, struct hydra_draft *draft, int64_t *steps)

@@ -69,7 +69,7 @@ static bool feasible(const struct scan *s, const struct open_group *group, const
     hydra_weight load = (group->weight + document->weight) * (hydra_weight)s->targets.cap;
     int64_t tokens = group->tokens + document->tokens;
 
-    return load <= s->targets.heaviest * (hydra_weight)group->size &&
+    return load <= s->targets.target * (hydra_weight)group->size &&
            (tokens + group->size - 1) / group->size <= s->batch->options->budget;
 }
 

@@ -33,11 +33,28 @@ static double best_cap(const struct hydra_batch *batch, const struct hydra_targe
     return (double)targets->heaviest * sqrt(fill * theta_over_c(o) * (double)batch->pool / (double)targets->total);
 }
 
+/* Where the least degree does for every document, a load target of the heaviest alone would leave most of the tokens'
+ * room unused, a document a group when they are alike. So it is what as few microbatches need as the tokens allow, and
+ * the heaviest on top, for groups cannot all be filled to the brim; but no more than the closed form, whose cap would
+ * lie below that degree, wants of a pipeline. best [in] that cap, 0: without a pipeline. */
+static hydra_weight loose_target(const struct hydra_batch *batch, const struct hydra_targets *targets, double best)
+{
+    hydra_weight cap = (hydra_weight)targets->cap, heaviest = targets->heaviest;
+    hydra_weight even = cap * targets->total / (hydra_weight)batch->pool / (hydra_weight)targets->microbatches;
+    double wanted = best > 0 ? (double)heaviest * (double)cap / best : HUGE_VAL;
+
+    if (even <= heaviest)
+        return heaviest;
+    even += heaviest;
+    return wanted >= (double)even ? even : wanted <= (double)heaviest ? heaviest : (hydra_weight)wanted;
+}
+
 void hydra_targets_derive(const struct hydra_batch *batch, struct hydra_targets *targets)
 {
     const Hydra_Plan_options *o = batch->options;
     int64_t longest = 0, tokens = 0, pool = batch->pool;
     hydra_weight room;
+    double best;
 
     *targets = (struct hydra_targets){0};
     for (int64_t i = 0; i < batch->ndocs; i++) {
@@ -50,23 +67,27 @@ void hydra_targets_derive(const struct hydra_batch *batch, struct hydra_targets 
     }
     targets->cap = hydra_degree_for_memory(batch, longest); /* C_mem */
     targets->microbatches = hydra_max(1, hydra_ceil_div(hydra_ceil_div(tokens, pool), o->budget));
+    targets->target = targets->heaviest;
     if (targets->total == 0)
         return;
+    best = best_cap(batch, targets);
     if (o->cap == HYDRA_CAP_BALANCED) { /* C_bal: at least one microbatch's worth of the heaviest document */
         hydra_weight ranks = (targets->heaviest * (hydra_weight)pool + targets->total - 1) / targets->total;
 
         targets->cap = hydra_max(targets->cap, hydra_degree_ceil(pool, (int64_t)ranks));
     }
-    targets->cap = hydra_max(targets->cap, degree_ceil_real(pool, best_cap(batch, targets)));
+    targets->cap = hydra_max(targets->cap, degree_ceil_real(pool, best));
     targets->cap = hydra_min(targets->cap, o->max_degree);
-    room = targets->heaviest * (hydra_weight)pool;
+    if (o->cap == HYDRA_CAP_BALANCED && targets->cap == o->min_degree)
+        targets->target = loose_target(batch, targets, best);
+    room = targets->target * (hydra_weight)pool;
     targets->microbatches =
         hydra_max(targets->microbatches, (int64_t)(((hydra_weight)targets->cap * targets->total + room - 1) / room));
 }
 
 hydra_weight hydra_targets_group_weight(const struct hydra_targets *targets, int64_t size)
 {
-    return targets->heaviest * (hydra_weight)size / (hydra_weight)targets->cap;
+    return targets->target * (hydra_weight)size / (hydra_weight)targets->cap;
 }
 
 int64_t hydra_targets_degree(const struct hydra_batch *batch, const struct hydra_targets *targets, int64_t s,

@@ -7,10 +7,11 @@
 
 #include "plan/batch.h"
 
-/* The load target is heaviest / cap, kept as a fraction so that every comparison is exact. */
+/* The load target is target / cap, kept as a fraction so that every comparison is exact. */
 struct hydra_targets {
     int64_t cap;           /* C*: greatest degree any document gets; a degree of the pool */
     hydra_weight heaviest; /* w_max; 0 when the batch has no attention work */
+    hydra_weight target;   /* heaviest; more where the least degree does for every document */
     hydra_weight total;    /* W */
     int64_t microbatches;  /* M*: how many the closed form expects, at least 1 */
 };

@@ -83,6 +83,42 @@ static void bounds_hold(void)
     tap_result(good, "degree bounds, alignment, other pools and batches without work have the targets they ask for");
 }
 
+/* 40 documents of 10 tokens on 4 slots of 50: 2 microbatches hold the tokens, 40 * 100 / (4 * 2) = 500 a slot in each,
+ * and one document on top. Their heaviest alone would ask for 10 microbatches. */
+static void alike_documents_share_groups(void)
+{
+    Hydra_Plan_options options = with_budget(50);
+    int64_t lengths[40], degrees[40];
+    struct hydra_targets t;
+    bool good = true;
+
+    for (int i = 0; i < 40; i++)
+        lengths[i] = 10;
+    t = targets_of(4, 40, lengths, options, degrees);
+    good &= TAP_CHECK(t.cap == 1 && t.target == 600 && t.microbatches == 2, "target %ld, M %ld", (long)t.target,
+                      (long)t.microbatches);
+    options.min_degree = 2; /* a group has two slots' even part */
+    t = targets_of(4, 40, lengths, options, degrees);
+    good &= TAP_CHECK(t.cap == 2 && t.target == 1100 && t.microbatches == 2, "degree 2: target %ld, M %ld",
+                      (long)t.target, (long)t.microbatches);
+    options = with_budget(50);
+    options.cap = HYDRA_CAP_PAPER;
+    t = targets_of(4, 40, lengths, options, degrees);
+    good &= TAP_CHECK(t.target == 100 && t.microbatches == 10, "as printed: target %ld, M %ld", (long)t.target,
+                      (long)t.microbatches);
+    /* C^ = w_max sqrt((pp-1)/v theta/c G / W) = 100 * sqrt(1 * 1e-1 * 4 / 4,000) = 1; 0.5 for a quarter of theta/c. */
+    options.cap = HYDRA_CAP_BALANCED;
+    options.pipeline_stages = 2;
+    options.theta_over_c = 0.0999;
+    t = targets_of(4, 40, lengths, options, degrees);
+    good &= TAP_CHECK(t.cap == 1 && t.target == 100, "C^ = 1: target %ld", (long)t.target);
+    options.theta_over_c = 0.025;
+    t = targets_of(4, 40, lengths, options, degrees);
+    good &= TAP_CHECK(t.target == 200 && t.microbatches == 5, "C^ = 0.5: target %ld, M %ld", (long)t.target,
+                      (long)t.microbatches);
+    tap_result(good, "documents that are alike share groups, as many as memory and the pipeline allow");
+}
+
 /* Twice the attended pairs, counted one by one. */
 static void mask_weights_count_pairs(void)
 {
@@ -109,6 +145,7 @@ int main(void)
 {
     caps_are_the_closed_form();
     bounds_hold();
+    alike_documents_share_groups();
     mask_weights_count_pairs();
     return tap_done();
 }
