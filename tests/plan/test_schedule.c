@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "plan/policy.h"
 #include "plan/schedule.h"
 #include "plan/schedule_io.h"
