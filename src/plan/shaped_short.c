@@ -81,11 +81,12 @@ bool hydra_pack_short(struct hydra_pack *pack)
         shelf_insert(pack, cell, short_shelf(pack, &pack->cells[cell]), time_bucket(pack, &pack->cells[cell]));
     for (int64_t d = batch->nlong; d < batch->ndocs; d++) {
         int32_t cell = choose_for_short(pack, &batch->documents[d], shift);
-        struct hydra_pack_cell *it = &pack->cells[cell];
+        struct hydra_pack_cell *it;
         int64_t key;
 
         if (cell < 0)
             return false;
+        it = &pack->cells[cell];
         put(pack, d, cell);
         key = it->shelf == more_shelf(pack, DRAINED) ? cell_token_room(pack, it) >> shift : time_bucket(pack, it);
         if (hydra_max(0, hydra_min(key, BUCKETS - 1)) != it->bucket) {
