@@ -35,6 +35,9 @@ int hydra_demands_make(const struct hydra_batch *batch, struct hydra_demand **de
         int64_t s = batch->lengths[i];
         int64_t tokens = o->padding ? hydra_padded_tokens(batch->pool, o->tensor_parallel, s) : s;
 
+        HYDRA_REQUIRE(tokens <= HYDRA_LENGTH_LIMIT, HYDRA_ERR_INFEASIBLE,
+                      "document %" PRId64 " of %" PRId64 " tokens, padded to %" PRId64 ", exceeds %" PRId64, i, s,
+                      tokens, HYDRA_LENGTH_LIMIT);
         HYDRA_REQUIRE(tokens <= hydra_group_room(batch, o->max_degree), HYDRA_ERR_INFEASIBLE,
                       "document %" PRId64 " of %" PRId64 " tokens, padded to %" PRId64
                       ", needs more than budget %" PRId64 " x greatest degree %" PRId64 ": it would do without padding",

@@ -13,7 +13,7 @@ struct hydra_demand {
 };
 
 /* Documents by tokens, most first (ties: lower id). demands [out] hydra_free. HYDRA_ERR_INFEASIBLE when padding makes a
- * document too long. */
+ * document too long for the pool, or longer than a document may be. */
 int hydra_demands_make(const struct hydra_batch *batch, struct hydra_demand **demands);
 
 /* Tokens that Megatron-Core computes for a document of s: the next multiple of 2 x dp x cp (x tp), dp x cp = the pool.

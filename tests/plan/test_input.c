@@ -116,6 +116,14 @@ static void a_document_that_cannot_fit_names_what_would_do(void)
     o.max_degree = 16;
     good &= TAP_CHECK(Hydra_Plan_serial(16, 3, lengths, &o, &schedule) == 0, "degree 16");
     Hydra_Schedule_free(&schedule);
+    o.policy = HYDRA_POLICY_MEMORY; /* padded to 2 x 16 x 2^30 tokens, then to 2 x 1,024 x 2^30 */
+    o.budget = (int64_t)1 << 40;
+    o.padding = 1;
+    o.tensor_parallel = 1 << 30;
+    good &= TAP_CHECK(Hydra_Plan_serial(16, 3, lengths, &o, &schedule) == 0, "padded to 2^35");
+    Hydra_Schedule_free(&schedule);
+    good &= refused(1 << 10, 3, lengths, &o, HYDRA_ERR_INFEASIBLE,
+                    "document 0 of 7 tokens, padded to 2199023255552, exceeds 1099511627776");
     tap_result(
         good, "a document that cannot fit names itself, its length and the least budget, degree or pool that would do");
 }
