@@ -2,6 +2,7 @@
 #include "comm/agree.h"
 
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/bits.h"
@@ -38,9 +39,32 @@ static int finish(struct hydra_comm comm, MPI_Request *request, const char *step
     return comm.pool == NULL ? status : hydra_pool_fail(comm.pool, status);
 }
 
+/* Small blocks for a rank whose memory is out: it must still come to the reduction that tells the others. One that an
+ * unfinished request uses is never given again. */
+enum { RESERVED = 8, RESERVED_WORDS = 8 };
+
+static int64_t reserve[RESERVED][RESERVED_WORDS];
+static atomic_flag reserve_taken[RESERVED];
+
+static void *take(int64_t words)
+{
+    void *block = hydra_alloc(words, sizeof(int64_t));
+
+    for (int i = 0; block == NULL && words <= RESERVED_WORDS && i < RESERVED; i++)
+        if (!atomic_flag_test_and_set(&reserve_taken[i]))
+            block = reserve[i];
+    return block;
+}
+
 /* A block that an unfinished request uses is kept until exit. */
 static void let_go(void *block, bool unfinished)
 {
+    for (int i = 0; i < RESERVED; i++)
+        if (block == reserve[i]) {
+            if (!unfinished)
+                atomic_flag_clear(&reserve_taken[i]);
+            return;
+        }
     if (unfinished)
         hydra_release(block, NULL);
     else
@@ -51,7 +75,7 @@ static void let_go(void *block, bool unfinished)
 static int reduce(struct hydra_comm comm, int64_t *values, int count, MPI_Op op, const char *step)
 {
     MPI_Request request = MPI_REQUEST_NULL;
-    int64_t *block = hydra_alloc(2 * (int64_t)count, sizeof *block);
+    int64_t *block = take(2 * (int64_t)count);
     int status = HYDRA_SUCCESS;
 
     HYDRA_REQUIRE(block != NULL, HYDRA_ERR_NOMEM, "%d numbers to reduce in %s", count, step);
@@ -82,7 +106,7 @@ static int peer_error(int64_t key, const char *step)
 int hydra_comm_duplicate(struct hydra_comm from, const char *step, MPI_Comm *copy)
 {
     MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Comm *made = hydra_calloc(1, sizeof *made); /* MPI writes it when the request is done: maybe never */
+    MPI_Comm *made = take(1); /* MPI writes it when the request is done: maybe never */
     int status = HYDRA_SUCCESS;
 
     HYDRA_REQUIRE(made != NULL, HYDRA_ERR_NOMEM, "a communicator's handle in %s", step);

@@ -123,23 +123,46 @@ static int allocate(struct hydra_pool *pool)
     pool->places = hydra_calloc(pool->size, sizeof *pool->places);
     pool->chunk = hydra_calloc(pool->levels + 1, sizeof(MPI_Comm));
     pool->split = hydra_calloc(pool->levels + 1, sizeof(MPI_Comm));
+    for (int level = 0; pool->split != NULL && level <= pool->levels; level++)
+        pool->split[level] = MPI_COMM_NULL;
     HYDRA_REQUIRE(pool->slot_of_rank != NULL && pool->rank_of_slot != NULL && pool->places != NULL &&
                       pool->chunk != NULL && pool->split != NULL,
                   HYDRA_ERR_NOMEM, "the tables of a pool of %d ranks", pool->size);
     for (int level = 0; level <= pool->levels; level++)
-        pool->chunk[level] = pool->split[level] = MPI_COMM_NULL;
+        pool->chunk[level] = MPI_COMM_NULL;
 
 fail:
     return status;
 }
 
+/* Release what a pool holds. */
+static void clear(struct hydra_pool *old)
+{
+    hydra_alarm_free(old);
+    for (int level = 0; old->split != NULL && !old->broken && level <= old->levels; level++)
+        if (old->split[level] != MPI_COMM_NULL)
+            MPI_Comm_free(&old->split[level]);
+    if (old->peers != MPI_COMM_NULL && !old->broken)
+        MPI_Comm_free(&old->peers);
+    if (old->comm != MPI_COMM_NULL && !old->broken)
+        MPI_Comm_free(&old->comm);
+    hydra_free(old->chunk);
+    hydra_free(old->split);
+    hydra_free(old->slot_of_rank);
+    hydra_free(old->rank_of_slot);
+    hydra_free(old->places);
+}
+
 int hydra_pool_create(MPI_Comm from, const struct hydra_pool_settings *settings, int failed, struct hydra_pool **pool)
 {
     struct hydra_comm caller = {.mpi = from, .timeout = settings->timeout};
-    struct hydra_pool *made = hydra_calloc(1, sizeof *made);
+    struct hydra_pool *made = hydra_calloc(1, sizeof *made), spare = {0};
     int status = HYDRA_SUCCESS;
 
-    HYDRA_REQUIRE(made != NULL, HYDRA_ERR_NOMEM, "a pool");
+    if (made == NULL) { /* the others must hear of it */
+        made = &spare;
+        failed = failed != HYDRA_SUCCESS ? failed : hydra_error(HYDRA_ERR_NOMEM, "a pool");
+    }
     made->comm = made->peers = MPI_COMM_NULL;
     made->timeout = settings->timeout;
     made->next_tag = HYDRA_POOL_FIRST_TAG;
@@ -165,9 +188,10 @@ int hydra_pool_create(MPI_Comm from, const struct hydra_pool_settings *settings,
     return HYDRA_SUCCESS;
 
 fail:
-    if (made != NULL)
-        made->broken |= status == HYDRA_ERR_TIMEOUT;
-    hydra_pool_free(&made);
+    made->broken |= status == HYDRA_ERR_TIMEOUT;
+    clear(made);
+    if (made != &spare)
+        hydra_free(made);
     return status;
 }
 
@@ -176,21 +200,8 @@ void hydra_pool_free(struct hydra_pool **pool)
     struct hydra_pool *old = *pool;
 
     *pool = NULL;
-    if (old == NULL)
-        return;
-    hydra_alarm_free(old);
-    for (int level = 0; old->split != NULL && !old->broken && level <= old->levels; level++)
-        if (old->split[level] != MPI_COMM_NULL)
-            MPI_Comm_free(&old->split[level]);
-    if (old->peers != MPI_COMM_NULL && !old->broken)
-        MPI_Comm_free(&old->peers);
-    if (old->comm != MPI_COMM_NULL && !old->broken)
-        MPI_Comm_free(&old->comm);
-    hydra_free(old->chunk);
-    hydra_free(old->split);
-    hydra_free(old->slot_of_rank);
-    hydra_free(old->rank_of_slot);
-    hydra_free(old->places);
+    if (old != NULL)
+        clear(old);
     hydra_free(old);
 }
 

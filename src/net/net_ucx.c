@@ -150,18 +150,19 @@ static int take_addresses(struct ucx_net *ucx)
     int status = HYDRA_SUCCESS;
 
     while (ucx->queued > 0) {
-        MPI_Message message;
         MPI_Status mpi_status;
         int found = 0, bytes = 0;
 
-        HYDRA_TRY_MPI(MPI_Improbe(MPI_ANY_SOURCE, ucx->tag, comm, &found, &message, &mpi_status));
+        /* Only who holds the lock of the drivers receives by this tag. */
+        HYDRA_TRY_MPI(MPI_Iprobe(MPI_ANY_SOURCE, ucx->tag, comm, &found, &mpi_status));
         if (!found)
             break;
         HYDRA_TRY_MPI(MPI_Get_count(&mpi_status, MPI_BYTE, &bytes));
         hydra_free(address);
         address = hydra_alloc(bytes, 1);
-        HYDRA_REQUIRE(address != NULL, HYDRA_ERR_NOMEM, "a UCX address of %d bytes", bytes);
-        HYDRA_TRY_MPI(MPI_Mrecv(address, bytes, MPI_BYTE, &message, MPI_STATUS_IGNORE)); /* short: at once */
+        if (address == NULL) /* the next turn tries again */
+            break;
+        HYDRA_TRY_MPI(MPI_Recv(address, bytes, MPI_BYTE, mpi_status.MPI_SOURCE, ucx->tag, comm, MPI_STATUS_IGNORE));
         HYDRA_TRY(connect_peer(ucx, mpi_status.MPI_SOURCE, (const ucp_address_t *)address));
     }
 

@@ -10,6 +10,8 @@ tests_api_test_peers_LDADD = $(test_ldadd)
 tests_api_test_single_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
 tests_api_test_single_LDADD = $(test_ldadd)
 tests_api_test_sessions_LDADD = $(test_ldadd)
+check_PROGRAMS += tests/api/test_memory
+tests_api_test_memory_LDADD = $(test_ldadd)
 check_PROGRAMS += tests/api/test_cycles
 tests_api_test_cycles_LDADD = $(test_ldadd)
 # Against the library that users link: its calls must reach the functions of the program.
