@@ -46,7 +46,7 @@ include tests/install/local.mk
 FUZZ_CC = clang
 FUZZ_FLAGS = -std=gnu11 -g -O1 -fsanitize=fuzzer,address,undefined,float-cast-overflow -fno-sanitize-recover=all \
 	-Wno-unknown-pragmas -pthread
-FUZZ_SOURCES = src/base/*.c src/plan/*.c src/topo/*.c src/sim/preset.c src/sim/preset_find.c src/sim/preset_scan.c src/sim/model.c \
+FUZZ_LINKED = src/base/*.c src/plan/*.c src/topo/*.c src/sim/preset.c src/sim/preset_find.c src/sim/preset_scan.c src/sim/model.c \
 	src/tools/options.c src/tools/setting.c
 EXTRA_DIST += $(FUZZERS:=.c)
 noinst_HEADERS += tests/fuzz.h
@@ -55,5 +55,5 @@ CLEANFILES += $(FUZZERS)
 fuzz:
 	for target in $(FUZZERS); do \
 	    mkdir -p $$(dirname $$target) && (cd $(srcdir) && $(FUZZ_CC) $(FUZZ_FLAGS) -DHYDRA_BUILD -D_GNU_SOURCE= -Iinclude \
-	        -Isrc -I. $(FUZZ_SOURCES) $$target.c -lm -lhwloc -lconfig -o $(abs_builddir)/$$target) || exit 1; \
+	        -Isrc -I. $(FUZZ_LINKED) $$target.c -lm -lhwloc -lconfig -o $(abs_builddir)/$$target) || exit 1; \
 	done
