@@ -47,7 +47,7 @@ FUZZ_CC = clang
 FUZZ_FLAGS = -std=gnu11 -g -O1 -fsanitize=fuzzer,address,undefined,float-cast-overflow -fno-sanitize-recover=all \
 	-Wno-unknown-pragmas -pthread
 FUZZ_LINKED = src/base/*.c src/plan/*.c src/topo/*.c src/sim/preset.c src/sim/preset_find.c src/sim/preset_scan.c src/sim/model.c \
-	src/tools/options.c src/tools/setting.c
+	src/tools/options.c src/tools/progress.c src/tools/setting.c
 EXTRA_DIST += $(FUZZERS:=.c)
 noinst_HEADERS += tests/fuzz.h
 CLEANFILES += $(FUZZERS)
