@@ -1,5 +1,6 @@
 /* fuzz_presets.c: libFuzzer target of the readers of models and clusters: the first byte says which; what they accept
- * holds finite numbers. */
+ * holds finite numbers. Run it with ASAN_OPTIONS=detect_leaks=0: libconfig 1.5 loses a text that a syntax error cuts.
+ */
 #include <math.h>
 
 #include "sim/preset.h"
