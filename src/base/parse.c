@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +45,19 @@ int hydra_parse_int(const char *place, const char *text, int64_t low, int64_t hi
     return HYDRA_SUCCESS;
 }
 
+/* strtod with a point whatever the locale of the program: in many it takes a comma. */
+static double number_of(const char *text, char **end)
+{
+    locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+    locale_t callers = uselocale(plain); /* of this thread alone; 0 (no memory for one) only asks */
+    double number = strtod(text, end);
+
+    uselocale(callers);
+    if (plain != (locale_t)0)
+        freelocale(plain);
+    return number;
+}
+
 int hydra_parse_double(const char *place, const char *text, double low, double high, double *value)
 {
     char *end = NULL;
@@ -52,7 +66,7 @@ int hydra_parse_double(const char *place, const char *text, double low, double h
     /* strtod alone would also take blanks, hexadecimal digits and the names of infinity. */
     if (text == NULL || text[0] == '\0' || text[strspn(text, "+-.0123456789eE")] != '\0')
         return hydra_error(HYDRA_ERR_FORMAT, "%s: '%s' is not a number", place, text == NULL ? "" : text);
-    number = strtod(text, &end);
+    number = number_of(text, &end);
     if (*end != '\0')
         return hydra_error(HYDRA_ERR_FORMAT, "%s: '%s' is not a number", place, text);
     if (!(number >= low && number <= high) || isinf(number))

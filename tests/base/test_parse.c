@@ -1,5 +1,7 @@
 /* test_parse.c: numbers from text, strictly. */
+#include <locale.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -52,10 +54,34 @@ static void doubles_reject_nan_and_tails(void)
     tap_result(good, "numbers with a fraction are read strictly");
 }
 
+/* In a program that speaks German, say. */
+static void a_point_is_a_point_in_every_locale(void)
+{
+    static const char *const with_comma[] = {"de_DE.UTF-8", "de_DE", "fr_FR.UTF-8", "es_ES.UTF-8", "ru_RU.UTF-8"};
+    const char *sentence = "a point is a point in every locale, and the caller's locale stays";
+    char text[32];
+    double value = 0;
+    bool good = true;
+    size_t i = 0;
+
+    while (i < sizeof with_comma / sizeof with_comma[0] && setlocale(LC_NUMERIC, with_comma[i]) == NULL)
+        i++;
+    if (i == sizeof with_comma / sizeof with_comma[0]) {
+        tap_skip(sentence, "no locale with a decimal comma is installed");
+        return;
+    }
+    good &= TAP_CHECK(hydra_parse_double("T", "0.5", 0, 1, &value) == HYDRA_SUCCESS && value == 0.5, "%g", value);
+    snprintf(text, sizeof text, "%.1f", 0.5);
+    good &= TAP_CHECK(strcmp(text, "0,5") == 0, "the program prints %s afterwards", text);
+    setlocale(LC_NUMERIC, "C");
+    tap_result(good, sentence);
+}
+
 int main(void)
 {
     whole_numbers_are_read_whole();
     bad_numbers_are_refused_by_name();
     doubles_reject_nan_and_tails();
+    a_point_is_a_point_in_every_locale();
     return tap_done();
 }
