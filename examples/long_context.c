@@ -26,7 +26,7 @@
 enum { HEADS = 8, KV_HEADS = 2, DIM = 64, MOST_DOCUMENTS = 100000, SAMPLES = 34 };
 enum tensor { Q, K, V, DOUT, OUT, LSE, DQ, DK, DV, TENSORS };
 static const char *const names[TENSORS] = {"q", "k", "v", "dout", "out", "lse", "dq", "dk", "dv"};
-static const int64_t row_of[TENSORS] = {HEADS * DIM, KV_HEADS *DIM, KV_HEADS *DIM, HEADS *DIM, HEADS *DIM,
+static const int64_t row_of[TENSORS] = {HEADS * DIM, KV_HEADS *DIM, KV_HEADS *DIM, HEADS *DIM,   HEADS *DIM,
                                         HEADS,       HEADS *DIM,    KV_HEADS *DIM, KV_HEADS *DIM};
 
 struct token {
@@ -74,7 +74,7 @@ static void progress(const char *format, ...)
     fflush(stderr);
 }
 
-/* --- The batch ----------------------------------------------------------------------------------------------------- */
+/* --- The batch ------------------------------------------------------------------------------------------------- */
 
 static void read_lengths(const char *path, int64_t most)
 {
@@ -134,7 +134,7 @@ static void make_rows(const struct token *tokens, int64_t count, enum tensor ten
             rows[t * row_of[tensor] + i] = element(tokens[t], tensor, i) * (tensor == Q ? 4 : 1);
 }
 
-/* --- One policy ---------------------------------------------------------------------------------------------------- */
+/* --- One policy ------------------------------------------------------------------------------------------------ */
 
 struct outcome {
     Hydra_Schedule_stats stats;
@@ -151,8 +151,8 @@ static double cpu_seconds(void)
 }
 
 /* Attend one microbatch; results [out] [TENSORS] this rank's loaded documents, filled when not NULL. */
-static double run_microbatch(Hydra_Context context, Hydra_Attn attn, Hydra_Saved saved, Hydra_Schedule schedule, int64_t m,
-                             const struct token *loaded, float *results[TENSORS], double *wall)
+static double run_microbatch(Hydra_Context context, Hydra_Attn attn, Hydra_Saved saved, Hydra_Schedule schedule,
+                             int64_t m, const struct token *loaded, float *results[TENSORS], double *wall)
 {
     Hydra_Microbatch view;
     struct token *tokens;
@@ -170,8 +170,8 @@ static double run_microbatch(Hydra_Context context, Hydra_Attn attn, Hydra_Saved
     began = MPI_Wtime();
     cpu = cpu_seconds();
     CHECK(Hydra_Attn_forward(attn, schedule, m, rows[Q], rows[K], rows[V], rows[OUT], rows[LSE], saved));
-    CHECK(Hydra_Attn_backward(attn, schedule, m, rows[Q], rows[K], rows[V], rows[OUT], rows[LSE], saved, rows[DOUT], rows[DQ],
-                              rows[DK], rows[DV]));
+    CHECK(Hydra_Attn_backward(attn, schedule, m, rows[Q], rows[K], rows[V], rows[OUT], rows[LSE], saved, rows[DOUT],
+                              rows[DQ], rows[DK], rows[DV]));
     cpu = cpu_seconds() - cpu;
     MPI_Barrier(MPI_COMM_WORLD);
     *wall += MPI_Wtime() - began;
@@ -222,16 +222,16 @@ static void save_plan(Hydra_Schedule schedule, const char *prefix, int policy)
         CHECK(Hydra_Schedule_save(schedule, path));
 }
 
-/* --- Against fp64 -------------------------------------------------------------------------------------------------- */
+/* --- Against fp64 ---------------------------------------------------------------------------------------------- */
 
 /* A document's results as far as they are checked: every lse, and some rows of the rest. */
 struct sample {
     int64_t document, length;
-    int kv_head;            /* whose dk and dv are checked */
+    int kv_head; /* whose dk and dv are checked */
     int64_t rows[SAMPLES];
-    float *lse;             /* [length][HEADS] */
-    float *got[TENSORS];    /* [SAMPLES][row] */
-    double *want[TENSORS];  /* [SAMPLES][row] */
+    float *lse;            /* [length][HEADS] */
+    float *got[TENSORS];   /* [SAMPLES][row] */
+    double *want[TENSORS]; /* [SAMPLES][row] */
     double lse_error, greatest_lse, greatest_score;
 };
 
@@ -249,7 +249,8 @@ static double dot(const double *a, const double *b)
 static void make_vector(int64_t document, int64_t position, enum tensor tensor, int head, double *vector)
 {
     for (int i = 0; i < DIM; i++)
-        vector[i] = (double)element((struct token){document, position}, tensor, (int64_t)head * DIM + i) * (tensor == Q ? 4 : 1);
+        vector[i] = (double)element((struct token){document, position}, tensor, (int64_t)head * DIM + i) *
+                    (tensor == Q ? 4 : 1);
 }
 
 /* Which sample a row is, or -1. Sampled rows ascend. */
@@ -270,7 +271,8 @@ static void see(double *greatest, double x)
 /* One query of one head: its lse; what it adds to sampled dk and dv of kv_head; its own out and dq when sampled. */
 static void check_query(struct sample *s, int64_t i, int head, const double *k, const double *v, double *p)
 {
-    double q[DIM], dout[DIM], out[DIM] = {0}, dq[DIM] = {0}, most = -INFINITY, sum = 0, delta, lse, scale = 1 / sqrt(DIM);
+    double q[DIM], dout[DIM], out[DIM] = {0}, dq[DIM] = {0}, most = -INFINITY, sum = 0, delta, lse,
+                              scale = 1 / sqrt(DIM);
     int kv = head * KV_HEADS / HEADS, mine = sample_of(s, i);
 
     make_vector(s->document, i, Q, head, q);
@@ -387,7 +389,8 @@ static bool verify(int64_t document, int64_t degree, float *results[TENSORS], do
     bound = 24 * FLT_EPSILON * fmax(1, s.greatest_score);
     progress("%s", "");
     if (rank == 0)
-        printf("  document %3" PRId64 "   %6" PRId64 " tokens   degree %" PRId64 "   greatest relative error %.1e (%s), allowed %.1e\n",
+        printf("  document %3" PRId64 "   %6" PRId64 " tokens   degree %" PRId64
+               "   greatest relative error %.1e (%s), allowed %.1e\n",
                document, s.length, degree, error, where, bound);
     *worst = fmax(*worst, error);
     free(p), free(k), free(v), free(s.lse);
@@ -440,7 +443,7 @@ static bool verify_some(Hydra_Schedule schedule, float *results[TENSORS])
     return good;
 }
 
-/* --- The demo ------------------------------------------------------------------------------------------------------ */
+/* --- The demo -------------------------------------------------------------------------------------------------- */
 
 /* "MPICH Version:\t4.0.2\n..." and "Open MPI v4.1.4, package: ..." as a few words. */
 static void describe_library(char *text)
@@ -472,10 +475,13 @@ static void print_machine(int64_t budget)
     Hydra_Get_version(&major, &minor, &patch);
     printf("hydra-dcp %d.%d.%d, %s, %d ranks on %ld cores of %s\n", major, minor, patch, library, size,
            sysconf(_SC_NPROCESSORS_ONLN), host);
-    printf("%" PRId64 " documents, %" PRId64 " tokens, the longest %" PRId64 "; at most %" PRId64 " tokens a rank and microbatch\n",
+    printf("%" PRId64 " documents, %" PRId64 " tokens, the longest %" PRId64 "; at most %" PRId64
+           " tokens a rank and microbatch\n",
            ndocs, tokens_between(0, ndocs), longest, budget);
-    printf("attention: %d query heads, %d KV heads, head dim %d, fp32, causal, forward and backward\n\n", HEADS, KV_HEADS, DIM);
-    printf("%-14s %12s %9s %10s %14s %11s\n", "policy", "microbatches", "greatest", "load", "critical path", "tokens/s");
+    printf("attention: %d query heads, %d KV heads, head dim %d, fp32, causal, forward and backward\n\n", HEADS,
+           KV_HEADS, DIM);
+    printf("%-14s %12s %9s %10s %14s %11s\n", "policy", "microbatches", "greatest", "load", "critical path",
+           "tokens/s");
     printf("%-14s %12s %9s %10s %14s %11s\n", "", "", "degree", "max/mean", "against static", "");
     fflush(stdout);
 }
@@ -484,9 +490,9 @@ static void print_policy(int policy, const struct outcome *outcome, const struct
 {
     progress("%s", "");
     if (rank == 0)
-        printf("%-14s %12" PRId64 " %9" PRId64 " %10.2f %14.2f %11.0f\n", Hydra_Policy_name(policy), outcome->stats.microbatches,
-               outcome->stats.greatest_degree, outcome->stats.critical_ratio, outcome->critical / reference->critical,
-               (double)outcome->stats.tokens / outcome->wall);
+        printf("%-14s %12" PRId64 " %9" PRId64 " %10.2f %14.2f %11.0f\n", Hydra_Policy_name(policy),
+               outcome->stats.microbatches, outcome->stats.greatest_degree, outcome->stats.critical_ratio,
+               outcome->critical / reference->critical, (double)outcome->stats.tokens / outcome->wall);
     fflush(stdout);
 }
 
@@ -541,9 +547,11 @@ int main(int argc, char **argv)
         print_policy(policies[i], &outcomes[i], &outcomes[0]);
     }
     if (rank == 0)
-        printf("\nThe critical path sums, over the microbatches, the CPU time of the busiest rank: ranks that share cores lend idle\n"
-               "ones theirs, so tokens/s understates what cores of their own would show.\n\nResults of %s against fp64:\n",
-               Hydra_Policy_name(policies[POLICIES - 1]));
+        printf(
+            "\nThe critical path sums, over the microbatches, the CPU time of the busiest rank: ranks that share cores "
+            "lend idle\n"
+            "ones theirs, so tokens/s understates what cores of their own would show.\n\nResults of %s against fp64:\n",
+            Hydra_Policy_name(policies[POLICIES - 1]));
     good = verify_some(schedule, results);
 
     for (int t = 0; t < TENSORS; t++)

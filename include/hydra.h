@@ -146,22 +146,22 @@ HYDRA_API int Hydra_Op_wait(Hydra_Op *op);
 
 /** One attention layer's shape. Start from HYDRA_ATTN_CONFIG_INIT. Strides in elements; 0: packed row-major. */
 typedef struct Hydra_Attn_config {
-    size_t size;           /* sizeof(Hydra_Attn_config) */
-    int heads;             /* H query heads, >= 1 */
-    int kv_heads;          /* G KV heads, >= 1; query head h reads KV head h*G/H (floor): any ratio H >= G */
-    int head_dim;          /* D of q and k, 1..256 */
-    int value_dim;         /* Dv of v and out; 0: head_dim */
-    Hydra_Dtype dtype;     /* of q, k, v, out, dout, dq, dk, dv */
-    int mask;              /* HYDRA_MASK_* */
-    int64_t window;        /* HYDRA_MASK_WINDOW */
-    int64_t sink;          /* HYDRA_MASK_WINDOW */
-    double scale;          /* softmax scale; 0: 1/sqrt(D) */
+    size_t size;       /* sizeof(Hydra_Attn_config) */
+    int heads;         /* H query heads, >= 1 */
+    int kv_heads;      /* G KV heads, >= 1; query head h reads KV head h*G/H (floor): any ratio H >= G */
+    int head_dim;      /* D of q and k, 1..256 */
+    int value_dim;     /* Dv of v and out; 0: head_dim */
+    Hydra_Dtype dtype; /* of q, k, v, out, dout, dq, dk, dv */
+    int mask;          /* HYDRA_MASK_* */
+    int64_t window;    /* HYDRA_MASK_WINDOW */
+    int64_t sink;      /* HYDRA_MASK_WINDOW */
+    double scale;      /* softmax scale; 0: 1/sqrt(D) */
     int64_t q_token_stride, q_head_stride;
     int64_t k_token_stride, k_head_stride;
     int64_t v_token_stride, v_head_stride;
     int64_t out_token_stride, out_head_stride;
-    Hydra_Memory memory;   /* where the buffers are */
-    void *stream;          /* CUDA stream; NULL on hosts */
+    Hydra_Memory memory; /* where the buffers are */
+    void *stream;        /* CUDA stream; NULL on hosts */
 } Hydra_Attn_config;
 
 #define HYDRA_ATTN_CONFIG_INIT                                                                                         \
@@ -241,7 +241,8 @@ HYDRA_API int Hydra_Attn_wait(Hydra_Op *op, void *out, void *lse, Hydra_Saved sa
 /** Send log lines of this process to `function` (NULL: stderr) up to `level`. Also HYDRA_DCP_LOG=level[:module]. */
 HYDRA_API int Hydra_Set_log(Hydra_Log_function function, void *user, int level);
 
-/** Counters of a context by name ("attn.ring.bytes", ...). Hydra_Counter_name gives the i-th name, NULL past the end. */
+/** Counters of a context by name ("attn.ring.bytes", ...). Hydra_Counter_name gives the i-th name,
+ * NULL past the end. */
 HYDRA_API int Hydra_Counter_get(Hydra_Context context, const char *name, double *value);
 HYDRA_API const char *Hydra_Counter_name(int index);
 

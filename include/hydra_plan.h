@@ -4,8 +4,8 @@
  * place is kept per thread and read with Hydra_Error_detail. The library never exits, aborts or writes to stdout.
  * Handles are opaque, set only on success, freed with the matching _free, which nulls them and accepts a null handle.
  *
- * Words (doc/algorithms.md has all of them): the pool is the ranks that context and data parallelism share, G of them; a
- * slot is a rank's place in the pool after topology-aware reordering; a group is the run of slots that carries some
+ * Words (doc/algorithms.md has all of them): the pool is the ranks that context and data parallelism share, G of them;
+ * a slot is a rank's place in the pool after topology-aware reordering; a group is the run of slots that carries some
  * documents in one microbatch; degree is its size; a shard is the tokens of one document that one rank holds.
  */
 #ifndef HYDRA_PLAN_H
@@ -73,19 +73,20 @@ enum {
 /**
  * Time of one microbatch on one rank and one pipeline stage, forward pass:
  * theta * load + phi * tokens + communication + fixed, load = attended-pair weight per rank (s*s/P for causal).
- * Seconds, bytes; all >= 0. Backward counts backward_compute times compute and fixed part, backward_comm times the rest.
+ * Seconds, bytes; all >= 0. Backward counts backward_compute times compute and fixed part, backward_comm times the
+ * rest.
  */
 typedef struct Hydra_Cost {
-    size_t size;                 /* sizeof(Hydra_Cost), set by HYDRA_COST_INIT */
-    double theta;                /* s per unit of load */
-    double phi;                  /* s per token */
-    double fixed;                /* s per microbatch (c) */
-    double backward_compute;     /* default 2 */
-    double backward_comm;        /* default 1 */
-    int64_t node_slots;          /* slots that share the fast links; 0: all */
-    double intra_bandwidth;      /* bytes/s a slot can send inside a node; 0: communication is free */
-    double inter_bandwidth;      /* bytes/s a slot can send across nodes */
-    double intra_latency;        /* s per message step */
+    size_t size;             /* sizeof(Hydra_Cost), set by HYDRA_COST_INIT */
+    double theta;            /* s per unit of load */
+    double phi;              /* s per token */
+    double fixed;            /* s per microbatch (c) */
+    double backward_compute; /* default 2 */
+    double backward_comm;    /* default 1 */
+    int64_t node_slots;      /* slots that share the fast links; 0: all */
+    double intra_bandwidth;  /* bytes/s a slot can send inside a node; 0: communication is free */
+    double inter_bandwidth;  /* bytes/s a slot can send across nodes */
+    double intra_latency;    /* s per message step */
     double inter_latency;
     double a2a_bytes_per_token;  /* Q, K, V and O of one token, all heads and layers of the stage */
     double ring_bytes_per_token; /* K and V of one token, all KV heads and layers of the stage */
@@ -123,7 +124,7 @@ typedef struct Hydra_Plan_options {
     int threads;            /* most worker threads a policy may use, default 1 */
     double theta_over_c;    /* theta/c of the load policy; 0: from cost, else no pipeline term */
     const Hydra_Cost *cost; /* NULL: unknown. Read during the call only */
-    const int64_t *pairs;   /* NULL, or [ndocs] attended pairs of each document instead of the mask's. Read during the call only */
+    const int64_t *pairs;   /* NULL, or [ndocs]: attended pairs of each, not the mask's; read in the call alone */
     uint64_t seed;          /* search policies; default 0 */
 } Hydra_Plan_options;
 
@@ -139,23 +140,23 @@ typedef struct hydra_schedule *Hydra_Schedule;
 
 /** One rank's part of one microbatch. Arrays belong to the view: Hydra_Microbatch_free. */
 typedef struct Hydra_Microbatch {
-    int64_t index;            /* m */
-    int64_t tokens;           /* T: tokens this rank holds */
-    int64_t tokens_aligned;   /* T rounded up to `align`: rows the caller may want to allocate; the slack is never read */
-    int64_t slot;             /* this rank's slot */
-    int64_t first_slot;       /* of its group */
-    int64_t degree;           /* size of its group; 0 when the rank is idle */
-    int64_t member;           /* slot - first_slot */
-    int64_t ulysses;          /* U; inner index a = member mod U */
-    int64_t ring;             /* R; ring index b = member / U */
-    int64_t ndocs;            /* documents of the group, also those of which this rank holds no token */
-    int64_t *doc_ids;         /* [ndocs] index into the batch: rank 0's documents first, then rank 1's, ... */
-    int64_t *doc_lengths;     /* [ndocs] whole lengths, tokens */
-    int64_t *cu_seqlens;      /* [ndocs + 1] local: document d holds rows [cu[d], cu[d+1]) */
-    double *token_share;      /* [ndocs] local tokens / whole length (0 for an empty document): loss denominators */
-    int64_t *positions;       /* [tokens] position inside the document (rotary embeddings) */
+    int64_t index;          /* m */
+    int64_t tokens;         /* T: tokens this rank holds */
+    int64_t tokens_aligned; /* T rounded up to `align`: rows the caller may want to allocate; the slack is never read */
+    int64_t slot;           /* this rank's slot */
+    int64_t first_slot;     /* of its group */
+    int64_t degree;         /* size of its group; 0 when the rank is idle */
+    int64_t member;         /* slot - first_slot */
+    int64_t ulysses;        /* U; inner index a = member mod U */
+    int64_t ring;           /* R; ring index b = member / U */
+    int64_t ndocs;          /* documents of the group, also those of which this rank holds no token */
+    int64_t *doc_ids;       /* [ndocs] index into the batch: rank 0's documents first, then rank 1's, ... */
+    int64_t *doc_lengths;   /* [ndocs] whole lengths, tokens */
+    int64_t *cu_seqlens;    /* [ndocs + 1] local: document d holds rows [cu[d], cu[d+1]) */
+    double *token_share;    /* [ndocs] local tokens / whole length (0 for an empty document): loss denominators */
+    int64_t *positions;     /* [tokens] position inside the document (rotary embeddings) */
     int64_t *global_positions; /* [tokens] position in the whole batch: documents one after another by id */
-    int64_t *group_ranks;     /* [degree] pool rank of each member */
+    int64_t *group_ranks;      /* [degree] pool rank of each member */
 } Hydra_Microbatch;
 
 /** Quality of a schedule. Loads are attention work, w/P in units of pairs (s*s/P causal). */
@@ -166,18 +167,18 @@ typedef struct Hydra_Schedule_stats {
     int64_t microbatches;
     int64_t groups;
     int64_t greatest_degree;
-    double load_mean;          /* sum over documents of w / (M * G) */
-    double load_max;           /* greatest load of a rank in one microbatch */
-    double load_imbalance;     /* greatest over mean of the per-rank loads summed over the iteration, 1 is perfect */
-    double critical_load;      /* sum over microbatches of the greatest load */
-    double critical_ratio;     /* critical_load * G / sum(w): 1 is perfect */
-    double token_max;          /* greatest tokens of a rank in one microbatch */
+    double load_mean;      /* sum over documents of w / (M * G) */
+    double load_max;       /* greatest load of a rank in one microbatch */
+    double load_imbalance; /* greatest over mean of the per-rank loads summed over the iteration, 1 is perfect */
+    double critical_load;  /* sum over microbatches of the greatest load */
+    double critical_ratio; /* critical_load * G / sum(w): 1 is perfect */
+    double token_max;      /* greatest tokens of a rank in one microbatch */
     double token_mean;
-    double token_imbalance;    /* as load_imbalance, for tokens */
-    double idle_share;         /* slot-microbatches without a group, 0..1 */
-    double padded_tokens;      /* tokens as the policy pads them (Megatron-Core rules), else = tokens */
-    double degree_share[64];   /* [L]: share of slot-microbatches in groups of 2^L <= size < 2^(L+1) */
-    double predicted_seconds;  /* iteration time under the cost model; 0 when none was given */
+    double token_imbalance;   /* as load_imbalance, for tokens */
+    double idle_share;        /* slot-microbatches without a group, 0..1 */
+    double padded_tokens;     /* tokens as the policy pads them (Megatron-Core rules), else = tokens */
+    double degree_share[64];  /* [L]: share of slot-microbatches in groups of 2^L <= size < 2^(L+1) */
+    double predicted_seconds; /* iteration time under the cost model; 0 when none was given */
 } Hydra_Schedule_stats;
 
 /**
@@ -213,8 +214,8 @@ HYDRA_API int Hydra_Microbatch_free(Hydra_Microbatch *view);
 HYDRA_API int Hydra_Schedule_stats_get(Hydra_Schedule schedule, Hydra_Schedule_stats *stats);
 
 /**
- * Write the schedule as text for people: a line a microbatch, and one for each of its groups: slots, tokens, load, documents.
- * text [out] up to len bytes with the final 0; needed [out] bytes that the whole text takes, may be NULL.
+ * Write the schedule as text for people: a line a microbatch, and one for each of its groups: slots, tokens, load,
+ * documents. text [out] up to len bytes with the final 0; needed [out] bytes that the whole text takes, may be NULL.
  */
 HYDRA_API int Hydra_Schedule_explain(Hydra_Schedule schedule, char *text, size_t len, size_t *needed);
 
@@ -239,10 +240,10 @@ HYDRA_API int Hydra_Error_detail(char *text, size_t len);
 HYDRA_API int Hydra_Get_version(int *major, int *minor, int *patch);
 
 /**
- * Ranges for a profiler: not in the library, but in the application that wants to see them. Whoever defines both, in the
- * program, in an object linked to it or in a library that is preloaded, is called when a public call or a part of it
- * begins (push) and ends (pop): always in pairs, nested, on the thread that made the call, on error paths too. Defined by
- * nobody, they cost two tests of an address. They must not call the library.
+ * Ranges for a profiler: not in the library, but in the application that wants to see them. Whoever defines both, in
+ * the program, in an object linked to it or in a library that is preloaded, is called when a public call or a part of
+ * it begins (push) and ends (pop): always in pairs, nested, on the thread that made the call, on error paths too.
+ * Defined by nobody, they cost two tests of an address. They must not call the library.
  *
  * name  [in]  a constant string: its address is the same in every call
  *

@@ -24,8 +24,8 @@ __attribute__((unused)) static void tap_skip(const char *sentence, const char *w
 /* Print a diagnosis and return false when the condition is false: `good &= TAP_CHECK(x == 3, "x is %d", x);` */
 #define TAP_CHECK(condition, ...) ((condition) ? true : tap_diagnose(__FILE__, __LINE__, #condition, __VA_ARGS__))
 
-__attribute__((unused, format(printf, 4, 5))) static bool tap_diagnose(const char *file, int line, const char *condition,
-                                                                        const char *format, ...)
+__attribute__((unused, format(printf, 4, 5))) static bool tap_diagnose(const char *file, int line,
+                                                                       const char *condition, const char *format, ...)
 {
     va_list arguments;
 

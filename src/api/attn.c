@@ -14,10 +14,10 @@ int hydra_api_enter(Hydra_Context context, Hydra_Schedule schedule, int64_t m)
     int status = HYDRA_SUCCESS;
 
     HYDRA_REQUIRE(schedule != NULL, HYDRA_ERR_ARG, "schedule is HYDRA_SCHEDULE_NULL");
-    HYDRA_REQUIRE(schedule->pool == context->pool->size, HYDRA_ERR_ARG, "the schedule is for %" PRId64 " ranks, the pool has %d",
-                  schedule->pool, context->pool->size);
-    HYDRA_REQUIRE(m >= 0 && m < schedule->microbatches, HYDRA_ERR_ARG, "microbatch %" PRId64 " is not in 0 .. %" PRId64, m,
-                  schedule->microbatches - 1);
+    HYDRA_REQUIRE(schedule->pool == context->pool->size, HYDRA_ERR_ARG,
+                  "the schedule is for %" PRId64 " ranks, the pool has %d", schedule->pool, context->pool->size);
+    HYDRA_REQUIRE(m >= 0 && m < schedule->microbatches, HYDRA_ERR_ARG, "microbatch %" PRId64 " is not in 0 .. %" PRId64,
+                  m, schedule->microbatches - 1);
     context->operations++;
 
 fail:
@@ -105,7 +105,8 @@ fail:
 }
 
 /* One tensor's strides: 0 is packed row-major. */
-static int resolve_strides(struct hydra_tensor *tensor, int64_t token, int64_t head, int heads, int dim, const char *name)
+static int resolve_strides(struct hydra_tensor *tensor, int64_t token, int64_t head, int heads, int dim,
+                           const char *name)
 {
     int status = HYDRA_SUCCESS;
 
@@ -125,19 +126,25 @@ static int resolve_config(const Hydra_Attn_config *given, struct hydra_engine_co
 
     HYDRA_REQUIRE(given != NULL, HYDRA_ERR_ARG, "config is NULL");
     HYDRA_REQUIRE(given->size > 0 && given->size <= sizeof c, HYDRA_ERR_UNSUPPORTED,
-                  "Hydra_Attn_config.size is %zu, not 1 .. %zu: start from HYDRA_ATTN_CONFIG_INIT", given->size, sizeof c);
+                  "Hydra_Attn_config.size is %zu, not 1 .. %zu: start from HYDRA_ATTN_CONFIG_INIT", given->size,
+                  sizeof c);
     memcpy(&c, given, given->size);
     HYDRA_REQUIRE(c.heads >= 1 && c.heads <= 65536, HYDRA_ERR_ARG, "heads is %d, must be 1 .. 65536", c.heads);
-    HYDRA_REQUIRE(c.kv_heads >= 1 && c.kv_heads <= c.heads, HYDRA_ERR_ARG, "kv_heads is %d, must be 1 .. heads (%d)", c.kv_heads,
-                  c.heads);
+    HYDRA_REQUIRE(c.kv_heads >= 1 && c.kv_heads <= c.heads, HYDRA_ERR_ARG, "kv_heads is %d, must be 1 .. heads (%d)",
+                  c.kv_heads, c.heads);
     HYDRA_REQUIRE(c.head_dim >= 1 && c.head_dim <= 256, HYDRA_ERR_ARG, "head_dim is %d, must be 1 .. 256", c.head_dim);
-    HYDRA_REQUIRE(c.value_dim >= 0 && c.value_dim <= 256, HYDRA_ERR_ARG, "value_dim is %d, must be 0 .. 256", c.value_dim);
-    HYDRA_REQUIRE(c.dtype >= HYDRA_FLOAT32 && c.dtype <= HYDRA_FLOAT16, HYDRA_ERR_ARG, "dtype %d is unknown", (int)c.dtype);
-    HYDRA_REQUIRE(c.mask >= HYDRA_MASK_CAUSAL && c.mask <= HYDRA_MASK_WINDOW, HYDRA_ERR_ARG, "mask %d is unknown", c.mask);
+    HYDRA_REQUIRE(c.value_dim >= 0 && c.value_dim <= 256, HYDRA_ERR_ARG, "value_dim is %d, must be 0 .. 256",
+                  c.value_dim);
+    HYDRA_REQUIRE(c.dtype >= HYDRA_FLOAT32 && c.dtype <= HYDRA_FLOAT16, HYDRA_ERR_ARG, "dtype %d is unknown",
+                  (int)c.dtype);
+    HYDRA_REQUIRE(c.mask >= HYDRA_MASK_CAUSAL && c.mask <= HYDRA_MASK_WINDOW, HYDRA_ERR_ARG, "mask %d is unknown",
+                  c.mask);
     HYDRA_REQUIRE(c.mask != HYDRA_MASK_WINDOW || (c.window >= 1 && c.sink >= 0), HYDRA_ERR_ARG,
                   "window is %" PRId64 " and sink %" PRId64 ": at least 1 and 0", c.window, c.sink);
-    HYDRA_REQUIRE(isfinite(c.scale) && c.scale >= 0, HYDRA_ERR_ARG, "scale is %g, must be finite and not negative", c.scale);
-    HYDRA_REQUIRE(c.memory == HYDRA_MEMORY_HOST, HYDRA_ERR_UNSUPPORTED, "memory kind %d: only host memory here", (int)c.memory);
+    HYDRA_REQUIRE(isfinite(c.scale) && c.scale >= 0, HYDRA_ERR_ARG, "scale is %g, must be finite and not negative",
+                  c.scale);
+    HYDRA_REQUIRE(c.memory == HYDRA_MEMORY_HOST, HYDRA_ERR_UNSUPPORTED, "memory kind %d: only host memory here",
+                  (int)c.memory);
     if (c.value_dim == 0)
         c.value_dim = c.head_dim;
     *config = (struct hydra_engine_config){.heads = c.heads,
@@ -169,8 +176,8 @@ int Hydra_Attn_create(Hydra_Context context, const Hydra_Attn_config *config, Hy
     made = hydra_calloc(1, sizeof *made);
     HYDRA_REQUIRE(made != NULL, HYDRA_ERR_NOMEM, "attention layer");
     made->context = context;
-    home = (struct hydra_engine_home){context->pool, context->alltoall, context->ring, context->kernel, context->threads,
-                                      &context->operations};
+    home = (struct hydra_engine_home){context->pool,   context->alltoall, context->ring,
+                                      context->kernel, context->threads,  &context->operations};
     HYDRA_TRY(hydra_engine_create(&home, &resolved, &made->engine));
     made->layer = context->layers++;
     *attn = made;
@@ -240,8 +247,9 @@ fail:
     return hydra_api_leave(attn->context, status);
 }
 
-int Hydra_Attn_backward(Hydra_Attn attn, Hydra_Schedule schedule, int64_t m, const void *q, const void *k, const void *v,
-                        const void *out, const void *lse, Hydra_Saved saved, const void *dout, void *dq, void *dk, void *dv)
+int Hydra_Attn_backward(Hydra_Attn attn, Hydra_Schedule schedule, int64_t m, const void *q, const void *k,
+                        const void *v, const void *out, const void *lse, Hydra_Saved saved, const void *dout, void *dq,
+                        void *dk, void *dv)
 {
     HYDRA_IN_RANGE(ATTN_BACKWARD);
     enum { INPUTS = 6, BUFFERS = 9 };
@@ -262,7 +270,8 @@ int Hydra_Attn_backward(Hydra_Attn attn, Hydra_Schedule schedule, int64_t m, con
     for (int i = 0; i < BUFFERS; i++)
         HYDRA_TRY(hydra_attn_need(attn, buffers[i].data, buffers[i].name));
     HYDRA_TRY(check_apart(attn, buffers + INPUTS, BUFFERS - INPUTS, buffers, INPUTS));
-    HYDRA_TRY(hydra_backward_run(attn->engine, q, k, v, out, lse, saved != NULL ? &saved->kept : NULL, dout, dq, dk, dv));
+    HYDRA_TRY(
+        hydra_backward_run(attn->engine, q, k, v, out, lse, saved != NULL ? &saved->kept : NULL, dout, dq, dk, dv));
 
 fail:
     return hydra_api_leave(attn->context, status);

@@ -53,7 +53,8 @@ int hydra_attn_check_out(Hydra_Attn attn, const void *out, const void *lse, cons
 /* Whether a saved object was made for this layer. */
 bool hydra_saved_of(Hydra_Saved saved, Hydra_Attn attn);
 
-/* After hydra_attn_enter: make room in a saved object that a forward will fill, or set kept to NULL when saved is null. */
+/* After hydra_attn_enter: make room in a saved object that a forward will fill, or set kept to
+ * NULL when saved is null. */
 int hydra_saved_begin(Hydra_Saved saved, Hydra_Attn attn, struct hydra_kept **kept);
 
 /* A forward of microbatch m filled it. kept may be NULL. */

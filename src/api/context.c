@@ -67,8 +67,8 @@ static int release(Hydra_Context context)
     return status;
 }
 
-/* Attribute callback: MPI_Finalize frees MPI_COMM_SELF first, while messages still travel. Newest first, as everywhere.
- */
+/* Attribute callback: MPI_Finalize frees MPI_COMM_SELF first, while messages still travel. Newest
+ * first, as everywhere. */
 static int finalize_forgotten(MPI_Comm comm, int key, void *value, void *state)
 {
     (void)comm, (void)key, (void)value, (void)state;
@@ -150,7 +150,8 @@ fail:
 static void warn_of_unknown_variables(const struct hydra_pool *pool)
 {
     for (int i = 0; pool->rank == 0 && hydra_config_unknown(i) != NULL; i++)
-        hydra_log(HYDRA_LEVEL_WARN, "api", "%s: the library has no such variable ('hydra-dcp info --config' lists them)",
+        hydra_log(HYDRA_LEVEL_WARN, "api",
+                  "%s: the library has no such variable ('hydra-dcp info --config' lists them)",
                   hydra_config_unknown(i));
 }
 
@@ -200,8 +201,8 @@ fail:
     if (made != NULL) {
         char detail[1024];
 
-        /* Every rank fails alike from the pool on, so this is collective; its own sentence must not replace the first.
-         */
+        /* Every rank fails alike from the pool on, so this is collective; its own sentence must not
+         * replace the first. */
         Hydra_Error_detail(detail, sizeof detail);
         release(made);
         hydra_error(status, "%s", detail);
@@ -252,7 +253,8 @@ int hydra_context_agree_hash(Hydra_Context context, int status, uint64_t hash, c
     struct hydra_comm pool = hydra_comm_of(context->pool);
     struct hydra_comm peers = {.mpi = context->pool->peers, .pool = context->pool, .timeout = context->pool->timeout};
 
-    if (status != HYDRA_SUCCESS && context->pool->broken) /* nothing can be agreed over it any more, but its peers must not wait */
+    if (status != HYDRA_SUCCESS &&
+        context->pool->broken) /* nothing can be agreed over it any more, but its peers must not wait */
         return peers.mpi == MPI_COMM_NULL ? status : hydra_agree_same(peers, status, hash, what);
     status = hydra_agree_same(pool, status, hash, what);
     if (peers.mpi == MPI_COMM_NULL)

@@ -21,8 +21,8 @@ static int64_t held_rows(Hydra_Schedule schedule, int64_t m, int64_t slot)
     return rows;
 }
 
-static int start(Hydra_Context context, Hydra_Schedule schedule, int64_t m, size_t token_bytes, const void *from, void *to,
-                 bool collect, Hydra_Op *op)
+static int start(Hydra_Context context, Hydra_Schedule schedule, int64_t m, size_t token_bytes, const void *from,
+                 void *to, bool collect, Hydra_Op *op)
 {
     struct hydra_move_call call = {schedule, m, collect, token_bytes, from, to, 0};
     Hydra_Op made = NULL;
@@ -77,16 +77,16 @@ fail:
     return status;
 }
 
-int Hydra_Dispatch_start(Hydra_Context context, Hydra_Schedule schedule, int64_t m, size_t bytes_per_token, const void *from,
-                         void *to, Hydra_Op *op)
+int Hydra_Dispatch_start(Hydra_Context context, Hydra_Schedule schedule, int64_t m, size_t bytes_per_token,
+                         const void *from, void *to, Hydra_Op *op)
 {
     HYDRA_IN_RANGE(DISPATCH_START);
 
     return start(context, schedule, m, bytes_per_token, from, to, false, op);
 }
 
-int Hydra_Collect_start(Hydra_Context context, Hydra_Schedule schedule, int64_t m, size_t bytes_per_token, const void *from,
-                        void *to, Hydra_Op *op)
+int Hydra_Collect_start(Hydra_Context context, Hydra_Schedule schedule, int64_t m, size_t bytes_per_token,
+                        const void *from, void *to, Hydra_Op *op)
 {
     HYDRA_IN_RANGE(COLLECT_START);
 
@@ -100,7 +100,8 @@ int Hydra_Op_wait(Hydra_Op *op)
     return finish(op);
 }
 
-int Hydra_Dispatch(Hydra_Context context, Hydra_Schedule schedule, int64_t m, size_t bytes_per_token, const void *from, void *to)
+int Hydra_Dispatch(Hydra_Context context, Hydra_Schedule schedule, int64_t m, size_t bytes_per_token, const void *from,
+                   void *to)
 {
     HYDRA_IN_RANGE(DISPATCH);
     Hydra_Op op = NULL;
@@ -109,7 +110,8 @@ int Hydra_Dispatch(Hydra_Context context, Hydra_Schedule schedule, int64_t m, si
     return status == HYDRA_SUCCESS ? finish(&op) : status;
 }
 
-int Hydra_Collect(Hydra_Context context, Hydra_Schedule schedule, int64_t m, size_t bytes_per_token, const void *from, void *to)
+int Hydra_Collect(Hydra_Context context, Hydra_Schedule schedule, int64_t m, size_t bytes_per_token, const void *from,
+                  void *to)
 {
     HYDRA_IN_RANGE(COLLECT);
     Hydra_Op op = NULL;

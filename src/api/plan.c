@@ -1,4 +1,5 @@
-/* plan.c: Hydra_Plan: gather what every rank loaded, plan it everywhere alike, agree; and the broadcast of a schedule. */
+/* plan.c: Hydra_Plan: gather what every rank loaded, plan it everywhere alike, agree; and the
+ * broadcast of a schedule. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -49,7 +50,8 @@ static int copy_options(const Hydra_Plan_options *given, Hydra_Plan_options *opt
     *options = (Hydra_Plan_options)HYDRA_PLAN_OPTIONS_INIT;
     HYDRA_REQUIRE(given != NULL, HYDRA_ERR_ARG, "options is NULL");
     HYDRA_REQUIRE(given->size > 0 && given->size <= sizeof *options, HYDRA_ERR_UNSUPPORTED,
-                  "Hydra_Plan_options.size is %zu, not 1 .. %zu: start from HYDRA_PLAN_OPTIONS_INIT", given->size, sizeof *options);
+                  "Hydra_Plan_options.size is %zu, not 1 .. %zu: start from HYDRA_PLAN_OPTIONS_INIT", given->size,
+                  sizeof *options);
     memcpy(options, given, given->size);
     options->size = sizeof *options;
 
@@ -82,8 +84,8 @@ static int check_arguments(int64_t ndocs, const int64_t lengths[], const Hydra_S
     int status = HYDRA_SUCCESS;
 
     HYDRA_REQUIRE(schedule != NULL, HYDRA_ERR_ARG, "schedule is NULL");
-    HYDRA_REQUIRE(ndocs >= 0 && ndocs <= HYDRA_DOCS_LIMIT, HYDRA_ERR_ARG, "ndocs is %" PRId64 ", must be 0 .. %" PRId64, ndocs,
-                  HYDRA_DOCS_LIMIT);
+    HYDRA_REQUIRE(ndocs >= 0 && ndocs <= HYDRA_DOCS_LIMIT, HYDRA_ERR_ARG, "ndocs is %" PRId64 ", must be 0 .. %" PRId64,
+                  ndocs, HYDRA_DOCS_LIMIT);
     HYDRA_REQUIRE(lengths != NULL || ndocs == 0, HYDRA_ERR_ARG, "lengths is NULL, but ndocs is %" PRId64, ndocs);
 
 fail:
@@ -118,7 +120,8 @@ fail:
 
 /* The first rank whose options are not those of rank 0, and the first of them that differs: one sentence everywhere. A
  * rank that could not plan with its own (planned) has its error kept. */
-static int compare_options(Hydra_Context context, const struct gathered *all, const Hydra_Plan_options *options, int planned)
+static int compare_options(Hydra_Context context, const struct gathered *all, const Hydra_Plan_options *options,
+                           int planned)
 {
     struct hydra_comm comm = hydra_comm_of(context->pool);
     int64_t pool = context->pool->size, other = 0, first[OPTIONS], its[OPTIONS];
@@ -135,8 +138,8 @@ static int compare_options(Hydra_Context context, const struct gathered *all, co
     HYDRA_TRY(hydra_bcast(comm, its, sizeof its, (int)other, "Hydra_Plan: options"));
     for (int i = 0; i < OPTIONS; i++)
         HYDRA_REQUIRE(first[i] == its[i], HYDRA_ERR_MISMATCH,
-                      "ranks disagree on options: %s is %" PRId64 " on rank 0, %" PRId64 " on rank %" PRId64, option_names[i],
-                      first[i], its[i], other);
+                      "ranks disagree on options: %s is %" PRId64 " on rank 0, %" PRId64 " on rank %" PRId64,
+                      option_names[i], first[i], its[i], other);
 
 fail:
     return status;
@@ -215,12 +218,13 @@ int Hydra_Plan(Hydra_Context context, int64_t ndocs, const int64_t lengths[], co
     status = gather(context, status, ndocs, lengths, &copy, &all);
     if (status == HYDRA_SUCCESS) {
         copy.pairs = all.pairs;
-        status = hydra_plan_make(context->pool->size, all.ndocs, all.lengths, all.loaded_begin, context->pool->slot_of_rank,
-                                 &copy, &made);
+        status = hydra_plan_make(context->pool->size, all.ndocs, all.lengths, all.loaded_begin,
+                                 context->pool->slot_of_rank, &copy, &made);
         status = compare_options(context, &all, &copy, status);
     }
     /* Also after an error that the pool has agreed on: its peers wait to hear of it. */
-    HYDRA_TRY(hydra_context_agree_hash(context, status, made != NULL ? made->hash : 0, "plan: options, lengths or slot maps"));
+    HYDRA_TRY(hydra_context_agree_hash(context, status, made != NULL ? made->hash : 0,
+                                       "plan: options, lengths or slot maps"));
     clear(&all);
     *schedule = made;
     return HYDRA_SUCCESS;

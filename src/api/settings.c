@@ -67,7 +67,8 @@ static int unknown_kernel(const char *name)
     char known[256] = "";
 
     for (int i = 0; hydra_kernel_at(i) != NULL; i++)
-        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i > 0 ? " " : "", hydra_kernel_at(i)->name);
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i > 0 ? " " : "",
+                 hydra_kernel_at(i)->name);
     return hydra_error(HYDRA_ERR_ARG, "HYDRA_DCP_KERNEL: no kernel is called '%s' (there are: %s)", name, known);
 }
 

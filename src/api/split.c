@@ -41,8 +41,8 @@ int Hydra_Attn_put(Hydra_Op op, int which, const void *buffer)
         return hydra_error(HYDRA_ERR_ARG, "op is no split forward, or one that has been waited for");
     if ((status = hydra_context_enter(op->context)) != HYDRA_SUCCESS)
         return status;
-    HYDRA_REQUIRE(which >= 0 && which < HYDRA_SPLIT_TENSORS, HYDRA_ERR_ARG, "which is %d, must be HYDRA_Q, HYDRA_K or HYDRA_V",
-                  which);
+    HYDRA_REQUIRE(which >= 0 && which < HYDRA_SPLIT_TENSORS, HYDRA_ERR_ARG,
+                  "which is %d, must be HYDRA_Q, HYDRA_K or HYDRA_V", which);
     HYDRA_REQUIRE(!op->put[which], HYDRA_ERR_STATE, "%s was put before", name_of[which]);
     HYDRA_TRY(hydra_attn_need(op->attn, buffer, name_of[which]));
     op->data[which] = buffer;

@@ -111,7 +111,8 @@ static void carve_staging(struct hydra_buffers *to, const struct hydra_engine *e
     static const int forward_parts[] = {HYDRA_PART_Q, HYDRA_PART_K, HYDRA_PART_V, HYDRA_PART_OUT, HYDRA_PART_LSE};
     int64_t greatest = 0;
 
-    for (int part = use->backward ? HYDRA_PART_LSE : 0; part <= (use->backward ? HYDRA_PART_DV : HYDRA_PART_LSE); part++) {
+    for (int part = use->backward ? HYDRA_PART_LSE : 0; part <= (use->backward ? HYDRA_PART_DV : HYDRA_PART_LSE);
+         part++) {
         struct hydra_exchanged what = hydra_engine_exchanged(engine, part);
 
         greatest = hydra_max(greatest, hydra_exchange_staging(&engine->layout, &what));
@@ -191,7 +192,7 @@ static void carve(struct hydra_buffers *to, const struct hydra_engine *engine, c
         carve_ring(to, engine, use, arena);
     if (shape.heads > 0)
         to->kernel = take(arena, (int64_t)engine->home.kernel->workspace_bytes(&shape, layout->greatest_ring_rows,
-                                                                              engine->home.threads, use->backward));
+                                                                               engine->home.threads, use->backward));
 }
 
 /* Lay out a microbatch and deal the heads. */
@@ -207,8 +208,7 @@ static int lay_out(struct hydra_engine *engine, const struct hydra_schedule *sch
         return HYDRA_SUCCESS;
     engine->own = hydra_heads_of_inner(c->heads, c->kv_heads, layout->factor, layout->inner);
     for (int h = 0; h < engine->own.count; h++)
-        engine->kv_of_head[h] =
-            hydra_heads_kv_of(c->heads, c->kv_heads, engine->own.first + h) - engine->own.kv_first;
+        engine->kv_of_head[h] = hydra_heads_kv_of(c->heads, c->kv_heads, engine->own.first + h) - engine->own.kv_first;
 
 fail:
     return status;
@@ -218,7 +218,8 @@ fail:
 static uint64_t hash_shape(const struct hydra_engine_config *c)
 {
     uint64_t scale, hash = 0xcbf29ce484222325u;
-    int64_t values[] = {c->heads, c->kv_heads, c->head_dim, c->value_dim, c->dtype, c->mask.kind, c->mask.window, c->mask.sink};
+    int64_t values[] = {c->heads, c->kv_heads,  c->head_dim,    c->value_dim,
+                        c->dtype, c->mask.kind, c->mask.window, c->mask.sink};
 
     memcpy(&scale, &c->scale, sizeof scale);
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
@@ -350,10 +351,14 @@ int hydra_engine_begin(struct hydra_engine *engine, const struct hydra_schedule 
     carve(&engine->buffers, engine, use, &arena);
     HYDRA_REQUIRE(arena.used <= engine->capacity, HYDRA_ERR_INTERNAL, "microbatch %lld needs %lld bytes of %lld",
                   (long long)m, (long long)arena.used, (long long)engine->capacity);
-    engine->alltoall = (struct hydra_wire){home->pool, home->alltoall, schedule->rank_of_slot,
-                                           {schedule->hash, m, *home->operations,
-                                            use->backward ? HYDRA_CALL_BACKWARD : HYDRA_CALL_FORWARD,
-                                            engine->shape_hash, 0, 0}, NULL, NULL};
+    engine->alltoall =
+        (struct hydra_wire){home->pool,
+                            home->alltoall,
+                            schedule->rank_of_slot,
+                            {schedule->hash, m, *home->operations,
+                             use->backward ? HYDRA_CALL_BACKWARD : HYDRA_CALL_FORWARD, engine->shape_hash, 0, 0},
+                            NULL,
+                            NULL};
     engine->ring = engine->alltoall;
     engine->ring.net = home->ring;
 

@@ -33,8 +33,18 @@ struct hydra_engine_config {
     struct hydra_tensor q, k, v, out; /* strides of the caller's buffers; data is NULL */
 };
 
-enum { HYDRA_PART_Q, HYDRA_PART_K, HYDRA_PART_V, HYDRA_PART_OUT, HYDRA_PART_LSE, HYDRA_PART_DOUT, HYDRA_PART_DELTA,
-       HYDRA_PART_DQ, HYDRA_PART_DK, HYDRA_PART_DV };
+enum {
+    HYDRA_PART_Q,
+    HYDRA_PART_K,
+    HYDRA_PART_V,
+    HYDRA_PART_OUT,
+    HYDRA_PART_LSE,
+    HYDRA_PART_DOUT,
+    HYDRA_PART_DELTA,
+    HYDRA_PART_DQ,
+    HYDRA_PART_DK,
+    HYDRA_PART_DV
+};
 
 enum { HYDRA_SPLIT_TENSORS = 3 };
 
@@ -43,14 +53,14 @@ struct hydra_buffers {
     struct hydra_tensor q, k, v, out, lse, dout, delta; /* ring rows */
     struct hydra_tensor dq, dk, dv;                     /* ring rows, wide; dk, dv of this ring index's own block */
     void *member_delta;                                 /* member rows [rows][H], wide */
-    char *block[2];     /* K and V of one ring block, packed [K rows][V rows] */
-    char *sums;         /* dK and dV of ring blocks on their way, wide, packed as above: the relay's memory */
-    char *fresh;        /* this member's part of them; only with R > 2 */
-    void *accumulator;  /* forward state between ring steps; the output itself where its dtype and strides allow */
+    char *block[2];                                     /* K and V of one ring block, packed [K rows][V rows] */
+    char *sums;        /* dK and dV of ring blocks on their way, wide, packed as above: the relay's memory */
+    char *fresh;       /* this member's part of them; only with R > 2 */
+    void *accumulator; /* forward state between ring steps; the output itself where its dtype and strides allow */
     void *greatest;
     void *sum;
     void *staging[HYDRA_SPLIT_TENSORS]; /* [1] and [2] only in the split form */
-    void *kernel;       /* the kernel's workspace */
+    void *kernel;                       /* the kernel's workspace */
 };
 
 struct hydra_engine {
@@ -59,17 +69,17 @@ struct hydra_engine {
     uint64_t shape_hash;
     int *kv_of_head; /* [H] of the heads here */
     struct hydra_layout layout;
-    struct hydra_heads own; /* heads of this inner index */
+    struct hydra_heads own;           /* heads of this inner index */
     struct hydra_wire alltoall, ring; /* frames of the current operation */
     struct hydra_message *messages;   /* [HYDRA_SPLIT_TENSORS][2 U] inner all-to-all */
     int64_t message_capacity;         /* U that fits */
     struct hydra_gather gathers[HYDRA_SPLIT_TENSORS];
     struct hydra_message ring_messages[2]; /* K,V out and in */
     struct hydra_relay relay;              /* dK,dV */
-    char *memory; /* workspace */
-    int64_t capacity; /* bytes */
+    char *memory;                          /* workspace */
+    int64_t capacity;                      /* bytes */
     struct hydra_buffers buffers;
-    bool busy; /* a split operation is under way */
+    bool busy;     /* a split operation is under way */
     bool reserved; /* the workspace was sized for this schedule, perhaps for the split form too */
     bool reserved_split;
     uint64_t reserved_hash;
@@ -79,8 +89,8 @@ struct hydra_engine {
 /* Which buffers a call needs; the same description sizes the workspace and carves it. */
 struct hydra_use {
     bool backward;
-    bool split;  /* three all-to-alls at a time */
-    bool saved;  /* Q, K, V of the ring rows live in a saved object */
+    bool split; /* three all-to-alls at a time */
+    bool saved; /* Q, K, V of the ring rows live in a saved object */
     bool lse;
 };
 
@@ -122,8 +132,10 @@ struct hydra_kernel_shape hydra_engine_shape(const struct hydra_engine *engine);
 struct hydra_tensor hydra_engine_tensor(const struct hydra_engine *engine, int part, const void *data);
 
 /* Bring one of the caller's tensors to the ring rows: *place is where, on entry packed memory for it (U > 1), on return
- * what the ring reads (the caller's own with U = 1). start/finish: `slot` tells the tensors apart that are under way. */
-int hydra_engine_gather_start(struct hydra_engine *engine, int part, int slot, const void *data, struct hydra_tensor *place);
+ * what the ring reads (the caller's own with U = 1). start/finish: `slot` tells the tensors apart that are under way.
+ */
+int hydra_engine_gather_start(struct hydra_engine *engine, int part, int slot, const void *data,
+                              struct hydra_tensor *place);
 int hydra_engine_gather_finish(struct hydra_engine *engine, int slot);
 int hydra_engine_gather(struct hydra_engine *engine, int part, const void *data, struct hydra_tensor *place);
 
@@ -137,8 +149,8 @@ int64_t hydra_ring_most(const struct hydra_engine *engine);
 /* Backward from buffers.q, k, v, dout, lse, delta to buffers.dq, dk, dv, which it zeroes (ring.c). */
 int hydra_ring_backward(struct hydra_engine *engine);
 
-/* The forward after hydra_engine_begin (forward.c): Q, V and K put in this order, then the rest. kept, out and lse as in
- * Hydra_Attn_forward; `kept` was reserved. */
+/* The forward after hydra_engine_begin (forward.c): Q, V and K put in this order, then the rest. kept, out and lse as
+ * in Hydra_Attn_forward; `kept` was reserved. */
 int hydra_forward_run(struct hydra_engine *engine, const void *q, const void *k, const void *v, void *out, void *lse,
                       struct hydra_kept *kept);
 /* Split form: put in the order Q, V, K, then finish, which copies to `kept`. */

@@ -1,4 +1,5 @@
-/* exchange.c: the inner all-to-all, one tensor at a time, as non-blocking messages between the members of a ring index. */
+/* exchange.c: the inner all-to-all, one tensor at a time, as non-blocking messages between the
+ * members of a ring index. */
 #include "attn/exchange.h"
 
 #include <string.h>
@@ -47,7 +48,8 @@ static int64_t slot_of_inner(const struct hydra_layout *layout, int64_t inner)
     return layout->first + layout->ring_index * layout->factor + inner;
 }
 
-/* Bytes between this member's rows and inner index `other`'s heads, and between `other`'s rows and this member's heads. */
+/* Bytes between this member's rows and inner index `other`'s heads, and between `other`'s rows and
+ * this member's heads. */
 static int64_t bytes_row_side(const struct hydra_layout *layout, const struct hydra_exchanged *what, int64_t other)
 {
     return layout->rows * span_of(what, layout->factor, other).count * (int64_t)cell_bytes(what);
@@ -93,7 +95,8 @@ static void unpack_pieces(const struct hydra_layout *layout, int64_t j, const ch
     for (int64_t p = layout->piece_begin[j]; p < layout->piece_begin[j + 1]; p++) {
         const struct hydra_piece *piece = &layout->pieces[p];
 
-        memcpy(to + (size_t)piece->ring_row * line, from + (size_t)piece->member_row * line, (size_t)piece->count * line);
+        memcpy(to + (size_t)piece->ring_row * line, from + (size_t)piece->member_row * line,
+               (size_t)piece->count * line);
     }
 }
 
@@ -102,7 +105,8 @@ static void pack_pieces(const struct hydra_layout *layout, int64_t j, const char
     for (int64_t p = layout->piece_begin[j]; p < layout->piece_begin[j + 1]; p++) {
         const struct hydra_piece *piece = &layout->pieces[p];
 
-        memcpy(to + (size_t)piece->member_row * line, from + (size_t)piece->ring_row * line, (size_t)piece->count * line);
+        memcpy(to + (size_t)piece->member_row * line, from + (size_t)piece->ring_row * line,
+               (size_t)piece->count * line);
     }
 }
 
@@ -134,8 +138,8 @@ int hydra_gather_start(struct hydra_gather *gather, const struct hydra_wire *wir
         if (j == layout->inner)
             continue;
         hydra_pack_rows(stage, from, element, what->dim, 0, layout->rows, theirs.first, theirs.count);
-        HYDRA_TRY(hydra_wire_send(wire, &messages[j], HYDRA_CHANNEL_ALLTOALL, what->part, slot_of_inner(layout, j), stage,
-                                  bytes));
+        HYDRA_TRY(hydra_wire_send(wire, &messages[j], HYDRA_CHANNEL_ALLTOALL, what->part, slot_of_inner(layout, j),
+                                  stage, bytes));
         hydra_count(&wire->pool->counters, HYDRA_COUNTER_ATTN_ALLTOALL_BYTES, (double)bytes);
         stage += bytes;
     }
@@ -199,9 +203,11 @@ fail:
     return status;
 }
 
-/* Post a scatter's messages. parts [out] [U] where each inner index's packed part will be; this member's own is NULL. */
-static int post_scatter(const struct hydra_wire *wire, const struct hydra_layout *layout, const struct hydra_exchanged *what,
-                        const char *from, char *stage, struct hydra_message *messages)
+/* Post a scatter's messages. parts [out] [U] where each inner index's packed part will be; this
+ * member's own is NULL. */
+static int post_scatter(const struct hydra_wire *wire, const struct hydra_layout *layout,
+                        const struct hydra_exchanged *what, const char *from, char *stage,
+                        struct hydra_message *messages)
 {
     HYDRA_IN_RANGE(ALLTOALL_POST);
     size_t line = cell_bytes(what) * (size_t)span_of(what, layout->factor, layout->inner).count;
@@ -227,8 +233,8 @@ static int post_scatter(const struct hydra_wire *wire, const struct hydra_layout
             pack_pieces(layout, j, from, stage, line);
             stage += bytes;
         }
-        HYDRA_TRY(hydra_wire_send(wire, &messages[j], HYDRA_CHANNEL_ALLTOALL, what->part, slot_of_inner(layout, j), packed,
-                                  bytes));
+        HYDRA_TRY(hydra_wire_send(wire, &messages[j], HYDRA_CHANNEL_ALLTOALL, what->part, slot_of_inner(layout, j),
+                                  packed, bytes));
         hydra_count(&wire->pool->counters, HYDRA_COUNTER_ATTN_ALLTOALL_BYTES, (double)bytes);
     }
 
@@ -316,8 +322,8 @@ static bool held_again(const struct hydra_exchanged *what, int64_t factor, int64
 }
 
 /* The heads of which inner index a is the first holder, for all rows of one piece of this member. */
-static void combine_heads(const struct parts *parts, int64_t a, const char *base, int done, const struct hydra_tensor *to,
-                          enum hydra_dtype to_dtype, const struct hydra_piece *piece)
+static void combine_heads(const struct parts *parts, int64_t a, const char *base, int done,
+                          const struct hydra_tensor *to, enum hydra_dtype to_dtype, const struct hydra_piece *piece)
 {
     const struct hydra_exchanged *what = parts->what;
     struct span span = span_of(what, parts->layout->factor, a);

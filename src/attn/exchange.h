@@ -1,8 +1,8 @@
 /* exchange.h: the inner all-to-all: [rows of this member, all heads] <-> [rows of its ring index, own heads].
  *
- * gather brings one tensor to the ring rows; scatter brings one back, adds the parts of heads that several inner indices
- * hold (always in the order of inner indices, so that results repeat bit for bit) and converts to the caller's dtype.
- * With U = 1 both are copies. Ring rows are packed: [ring rows][own heads][dim].
+ * gather brings one tensor to the ring rows; scatter brings one back, adds the parts of heads that several inner
+ * indices hold (always in the order of inner indices, so that results repeat bit for bit) and converts to the caller's
+ * dtype. With U = 1 both are copies. Ring rows are packed: [ring rows][own heads][dim].
  */
 #ifndef HYDRA_ATTN_EXCHANGE_H
 #define HYDRA_ATTN_EXCHANGE_H
@@ -13,12 +13,12 @@
 
 /* What is exchanged: a tensor of H query heads or of G KV heads. */
 struct hydra_exchanged {
-    int heads;    /* H */
-    int kv_heads; /* G */
-    bool kv;      /* the tensor has KV heads */
-    int dim;      /* elements of one head's row */
+    int heads;              /* H */
+    int kv_heads;           /* G */
+    bool kv;                /* the tensor has KV heads */
+    int dim;                /* elements of one head's row */
     enum hydra_dtype dtype; /* on the ring rows */
-    int64_t part; /* names the tensor in frames */
+    int64_t part;           /* names the tensor in frames */
 };
 
 struct hydra_gather {

@@ -33,7 +33,8 @@ struct hydra_tensor hydra_engine_tensor(const struct hydra_engine *engine, int p
     return tensor;
 }
 
-int hydra_engine_gather_start(struct hydra_engine *engine, int part, int slot, const void *data, struct hydra_tensor *place)
+int hydra_engine_gather_start(struct hydra_engine *engine, int part, int slot, const void *data,
+                              struct hydra_tensor *place)
 {
     struct hydra_exchanged what = hydra_engine_exchanged(engine, part);
     struct hydra_tensor from = hydra_engine_tensor(engine, part, data);
@@ -43,8 +44,7 @@ int hydra_engine_gather_start(struct hydra_engine *engine, int part, int slot, c
         return HYDRA_SUCCESS;
     }
     return hydra_gather_start(&engine->gathers[slot], &engine->alltoall, &engine->layout, &what, &from, place->data,
-                              engine->buffers.staging[slot],
-                              engine->messages + slot * 2 * engine->message_capacity);
+                              engine->buffers.staging[slot], engine->messages + slot * 2 * engine->message_capacity);
 }
 
 int hydra_engine_gather_finish(struct hydra_engine *engine, int slot)

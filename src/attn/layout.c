@@ -183,8 +183,8 @@ static double capped_triangle(int64_t x, int64_t most)
 }
 
 /* About how many pairs the first `count` queries of a run have with its keys: only halves are balanced with it. */
-static double pairs(const struct hydra_mask *mask, const struct hydra_query_run *query, const struct hydra_key_run *keys,
-                    int64_t count)
+static double pairs(const struct hydra_mask *mask, const struct hydra_query_run *query,
+                    const struct hydra_key_run *keys, int64_t count)
 {
     double sum = 0;
 

@@ -29,8 +29,8 @@ struct hydra_mask {
 };
 
 struct hydra_layout {
-    int64_t first; /* slot of member 0 */
-    int64_t size;  /* P; 0: this slot is idle, nothing below is set */
+    int64_t first;  /* slot of member 0 */
+    int64_t size;   /* P; 0: this slot is idle, nothing below is set */
     int64_t factor; /* U */
     int64_t ring;   /* R */
     int64_t member;
@@ -40,18 +40,19 @@ struct hydra_layout {
     int64_t rows;      /* of this member */
     int64_t ring_rows; /* of this ring index */
     int64_t greatest_ring_rows;
-    struct hydra_shape *shapes;   /* [ndocs] */
-    int64_t *member_rows;         /* [U] rows of each member of this ring index */
-    int64_t *rows_of_ring;        /* [R] */
-    int64_t *piece_begin;         /* [U + 1] pieces of inner index j: pieces[piece_begin[j] .. piece_begin[j + 1]) */
-    struct hydra_piece *pieces;   /* at most U * ndocs */
+    struct hydra_shape *shapes; /* [ndocs] */
+    int64_t *member_rows;       /* [U] rows of each member of this ring index */
+    int64_t *rows_of_ring;      /* [R] */
+    int64_t *piece_begin;       /* [U + 1] pieces of inner index j: pieces[piece_begin[j] .. piece_begin[j + 1]) */
+    struct hydra_piece *pieces; /* at most U * ndocs */
     struct hydra_query_run *query_runs; /* at most 2 * ndocs + 1, filled by hydra_layout_work */
     struct hydra_key_run *key_runs;     /* at most 2 * ndocs */
-    int64_t *rotations;           /* [ndocs] scratch */
+    int64_t *rotations;                 /* [ndocs] scratch */
     int64_t doc_capacity, size_capacity, piece_capacity;
 };
 
-/* Which part of the meeting of this ring index's queries with a block. HEAD and TAIL cut it in halves of about equal work. */
+/* Which part of the meeting of this ring index's queries with a block. HEAD and TAIL cut it in halves of about equal
+ * work. */
 enum hydra_layout_part { HYDRA_LAYOUT_WHOLE, HYDRA_LAYOUT_HEAD, HYDRA_LAYOUT_TAIL };
 
 /* Make room for every microbatch of a schedule on `slot`. Only this allocates; a layout starts zeroed. */

@@ -101,8 +101,8 @@ static int64_t first_doc(const struct hydra_schedule *schedule, const struct hyd
     return low;
 }
 
-static struct hydra_shape shape_of(const struct hydra_schedule *schedule, const struct hydra_group *group, int64_t place,
-                                   const int64_t *rotations)
+static struct hydra_shape shape_of(const struct hydra_schedule *schedule, const struct hydra_group *group,
+                                   int64_t place, const int64_t *rotations)
 {
     return (struct hydra_shape){schedule->lengths[schedule->docs[place]], group->size, group->factor,
                                 rotations[place - group->docs_begin], hydra_schedule_zigzag(schedule, group) != 0};
@@ -193,7 +193,8 @@ fail:
 /* Give each transfer of the loading side whose rows are in several runs its staging. */
 static int stage(struct hydra_move *move)
 {
-    int64_t bytes = 0, token = (int64_t)move->call.token_bytes, self = move->call.schedule->slot_of_rank[move->wire.pool->rank];
+    int64_t bytes = 0, token = (int64_t)move->call.token_bytes,
+            self = move->call.schedule->slot_of_rank[move->wire.pool->rank];
     int status = HYDRA_SUCCESS;
 
     for (int pass = 0; pass < 2; pass++) {
@@ -218,7 +219,8 @@ fail:
 }
 
 /* Copy between packed rows and the runs of the loading side. */
-static void copy_runs(const struct hydra_move *move, const struct transfer *load, char *documents, char *packed, bool pack)
+static void copy_runs(const struct hydra_move *move, const struct transfer *load, char *documents, char *packed,
+                      bool pack)
 {
     size_t token = move->call.token_bytes;
 
@@ -249,10 +251,12 @@ static void copy_own(const struct hydra_move *move, int64_t self)
         for (int64_t j = 0; move->loads.list[i].slot == self && j < move->shards.count; j++)
             if (move->shards.list[j].slot == self)
                 copy_runs(move, &move->loads.list[i], documents_of(move),
-                          shard_of(move) + (size_t)move->shards.list[j].row * move->call.token_bytes, !move->call.collect);
+                          shard_of(move) + (size_t)move->shards.list[j].row * move->call.token_bytes,
+                          !move->call.collect);
 }
 
-static int post(struct hydra_move *move, struct hydra_message *message, int64_t slot, char *data, int64_t rows, bool sends)
+static int post(struct hydra_move *move, struct hydra_message *message, int64_t slot, char *data, int64_t rows,
+                bool sends)
 {
     int64_t bytes = rows * (int64_t)move->call.token_bytes;
 
@@ -271,7 +275,8 @@ static int post_shards(struct hydra_move *move, int64_t self)
 
         if (shard->slot != self)
             HYDRA_TRY(post(move, &move->messages[move->loads.count + i], shard->slot,
-                           shard_of(move) + (size_t)shard->row * move->call.token_bytes, shard->rows, move->call.collect));
+                           shard_of(move) + (size_t)shard->row * move->call.token_bytes, shard->rows,
+                           move->call.collect));
     }
 
 fail:
@@ -315,9 +320,14 @@ int hydra_move_start(struct hydra_pool *pool, struct hydra_net *net, const struc
                   HYDRA_ERR_OVERFLOW, "%lld tokens of %zu bytes", (long long)schedule->starts[schedule->ndocs],
                   call->token_bytes);
     made->call = *call;
-    made->wire = (struct hydra_wire){pool, net, schedule->rank_of_slot,
-                                     {schedule->hash, call->microbatch, call->operation,
-                                      call->collect ? HYDRA_CALL_COLLECT : HYDRA_CALL_DISPATCH, call->token_bytes, 0, 0}, NULL, NULL};
+    made->wire =
+        (struct hydra_wire){pool,
+                            net,
+                            schedule->rank_of_slot,
+                            {schedule->hash, call->microbatch, call->operation,
+                             call->collect ? HYDRA_CALL_COLLECT : HYDRA_CALL_DISPATCH, call->token_bytes, 0, 0},
+                            NULL,
+                            NULL};
     HYDRA_TRY(list_all(made));
     HYDRA_TRY(stage(made));
     made->messages = hydra_calloc(made->loads.count + made->shards.count, sizeof *made->messages);

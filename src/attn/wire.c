@@ -12,8 +12,8 @@ static int tag_of(enum hydra_channel channel, bool body)
     return 2 * (int)channel + (body ? 1 : 0);
 }
 
-static void prepare(const struct hydra_wire *wire, struct hydra_message *message, int64_t part, int64_t slot, int64_t bytes,
-                    bool receives)
+static void prepare(const struct hydra_wire *wire, struct hydra_message *message, int64_t part, int64_t slot,
+                    int64_t bytes, bool receives)
 {
     memset(message, 0, sizeof *message);
     message->net = wire->net;
@@ -26,8 +26,8 @@ static void prepare(const struct hydra_wire *wire, struct hydra_message *message
     message->posted_at = hydra_clock();
 }
 
-int hydra_wire_send(const struct hydra_wire *wire, struct hydra_message *message, enum hydra_channel channel, int64_t part,
-                    int64_t slot, const void *data, int64_t bytes)
+int hydra_wire_send(const struct hydra_wire *wire, struct hydra_message *message, enum hydra_channel channel,
+                    int64_t part, int64_t slot, const void *data, int64_t bytes)
 {
     int status = HYDRA_SUCCESS;
 
@@ -44,8 +44,8 @@ fail:
     return status;
 }
 
-int hydra_wire_recv(const struct hydra_wire *wire, struct hydra_message *message, enum hydra_channel channel, int64_t part,
-                    int64_t slot, void *data, int64_t bytes)
+int hydra_wire_recv(const struct hydra_wire *wire, struct hydra_message *message, enum hydra_channel channel,
+                    int64_t part, int64_t slot, void *data, int64_t bytes)
 {
     int status = HYDRA_SUCCESS;
 
@@ -84,17 +84,18 @@ static int check_frame(const struct hydra_message *message)
         return hydra_error(HYDRA_ERR_MISMATCH, "rank %d is in operation %llu of its context, this rank in %llu",
                            message->peer, (unsigned long long)got->operation, (unsigned long long)want->operation);
     if (got->call != want->call)
-        return hydra_error(HYDRA_ERR_MISMATCH, "rank %d is in a %s, this rank in a %s", message->peer, call_name(got->call),
-                           call_name(want->call));
+        return hydra_error(HYDRA_ERR_MISMATCH, "rank %d is in a %s, this rank in a %s", message->peer,
+                           call_name(got->call), call_name(want->call));
     if (got->shape != want->shape)
         return hydra_error(HYDRA_ERR_MISMATCH, "rank %d has another %s in its %s than this rank", message->peer,
                            want->call >= HYDRA_CALL_FORWARD ? "attention shape" : "number of bytes per token",
                            call_name(want->call));
-    return hydra_error(HYDRA_ERR_MISMATCH,
-                       "rank %d sent part %lld of operation %llu with %lld bytes, this rank expected part %lld with %lld: "
-                       "the calls or their shapes differ",
-                       message->peer, (long long)got->part, (unsigned long long)got->operation, (long long)got->bytes,
-                       (long long)want->part, (long long)want->bytes);
+    return hydra_error(
+        HYDRA_ERR_MISMATCH,
+        "rank %d sent part %lld of operation %llu with %lld bytes, this rank expected part %lld with %lld: "
+        "the calls or their shapes differ",
+        message->peer, (long long)got->part, (unsigned long long)got->operation, (long long)got->bytes,
+        (long long)want->part, (long long)want->bytes);
 }
 
 int hydra_message_test(struct hydra_message *message)

@@ -12,7 +12,7 @@
 
 /* One order of messages between two ranks each. */
 enum hydra_channel {
-    HYDRA_CHANNEL_MOVE,     /* dispatch and collect */
+    HYDRA_CHANNEL_MOVE, /* dispatch and collect */
     HYDRA_CHANNEL_ALLTOALL,
     HYDRA_CHANNEL_RING,     /* K and V */
     HYDRA_CHANNEL_GRADIENT, /* dK and dV */
@@ -22,7 +22,7 @@ enum hydra_call { HYDRA_CALL_DISPATCH, HYDRA_CALL_COLLECT, HYDRA_CALL_FORWARD, H
 
 /* What a message belongs to; the same on both sides. */
 struct hydra_frame {
-    uint64_t hash;      /* of the schedule */
+    uint64_t hash; /* of the schedule */
     int64_t microbatch;
     uint64_t operation; /* of the context: dispatches, collects and attention calls so far */
     int64_t call;       /* enum hydra_call */
@@ -56,10 +56,10 @@ struct hydra_message {
 };
 
 /* Post a message to or from the rank at `slot`. 0 bytes: nothing is posted and the message is done. */
-int hydra_wire_send(const struct hydra_wire *wire, struct hydra_message *message, enum hydra_channel channel, int64_t part,
-                    int64_t slot, const void *data, int64_t bytes);
-int hydra_wire_recv(const struct hydra_wire *wire, struct hydra_message *message, enum hydra_channel channel, int64_t part,
-                    int64_t slot, void *data, int64_t bytes);
+int hydra_wire_send(const struct hydra_wire *wire, struct hydra_message *message, enum hydra_channel channel,
+                    int64_t part, int64_t slot, const void *data, int64_t bytes);
+int hydra_wire_recv(const struct hydra_wire *wire, struct hydra_message *message, enum hydra_channel channel,
+                    int64_t part, int64_t slot, void *data, int64_t bytes);
 
 /* Poll; clears `active` when done. HYDRA_ERR_MISMATCH when the peer's frame is of another call, HYDRA_ERR_NET. */
 int hydra_message_test(struct hydra_message *message);

@@ -20,7 +20,8 @@ extern const struct hydra_config_variable hydra_config_variables[HYDRA_CONFIG_CO
 /* Value from the environment, else the default; never NULL. */
 const char *hydra_config_get(int variable);
 
-/* The `skip`-th variable of the environment that begins with HYDRA_DCP_ but is none of the list, "NAME=value"; NULL past the end. */
+/* The `skip`-th variable of the environment that begins with HYDRA_DCP_ but is none of the list, "NAME=value"; NULL
+ * past the end. */
 const char *hydra_config_unknown(int skip);
 
 /* The value as a number within low..high; HYDRA_ERR_FORMAT names the variable. */

@@ -44,8 +44,8 @@ int hydra_log_configure(void)
     size_t length = colon == NULL ? strlen(text) : (size_t)(colon - text);
 
     if (colon != NULL && !is_module(colon + 1))
-        return hydra_error(HYDRA_ERR_FORMAT, "HYDRA_DCP_LOG: no module is called '%s' (there are: api comm fortran net)",
-                           colon + 1);
+        return hydra_error(HYDRA_ERR_FORMAT,
+                           "HYDRA_DCP_LOG: no module is called '%s' (there are: api comm fortran net)", colon + 1);
     for (int level = 0; level <= HYDRA_LEVEL_DEBUG; level++)
         if (strlen(level_names[level]) == length && strncmp(text, level_names[level], length) == 0) {
             if (!sink.set_by_caller)
@@ -53,8 +53,8 @@ int hydra_log_configure(void)
             snprintf(sink.module, sizeof sink.module, "%s", colon == NULL ? "" : colon + 1);
             return HYDRA_SUCCESS;
         }
-    return hydra_error(HYDRA_ERR_FORMAT, "HYDRA_DCP_LOG: '%s' is not level[:module] with level error, warn, info or debug",
-                       text);
+    return hydra_error(HYDRA_ERR_FORMAT,
+                       "HYDRA_DCP_LOG: '%s' is not level[:module] with level error, warn, info or debug", text);
 }
 
 void hydra_log(int level, const char *module, const char *format, ...)

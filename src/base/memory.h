@@ -11,7 +11,8 @@ void *hydra_calloc(int64_t count, size_t size);
 /* Uninitialised array, aligned to 64 bytes (a cache line, a vector register). NULL and 0 as above. */
 void *hydra_alloc(int64_t count, size_t size);
 
-/* Grow an array from hydra_calloc or hydra_resize to count elements; the new part is uninitialised. NULL: the old one is still valid. */
+/* Grow an array from hydra_calloc or hydra_resize to count elements; the new part is uninitialised. NULL: the old one
+ * is still valid. */
 void *hydra_resize(void *old, int64_t count, size_t size);
 
 char *hydra_strdup(const char *text);

@@ -8,8 +8,8 @@
 
 #include "hydra_plan.h"
 
-/* Weak and undefined here, not weak and empty: under -Bsymbolic a definition of our own would keep any other from us.
- */
+/* Weak and undefined here, not weak and empty: under -Bsymbolic a definition of our own would keep
+ * any other from us. */
 extern void Hydra_Range_push(const char *name) __attribute__((weak));
 extern void Hydra_Range_pop(void) __attribute__((weak));
 
@@ -37,8 +37,8 @@ static inline void hydra_range_end(const bool *opened)
         Hydra_Range_pop();
 }
 
-/* From here to the end of the block, whichever way it is left. First in its block, before any jump that could pass it.
- */
+/* From here to the end of the block, whichever way it is left. First in its block, before any jump
+ * that could pass it. */
 #define HYDRA_IN_RANGE(constant)                                                                                       \
     bool range_opened __attribute__((cleanup(hydra_range_end), unused)) = hydra_range_begin(HYDRA_RANGE_##constant)
 

@@ -27,8 +27,8 @@ enum {
     BLOCK_OVERHEAD = 12, /* keys that packing a block is worth */
 };
 
-/* How far a thread is: unit << 32 | step of the last block added (step_of), INT64_MAX at the end. One cache line each.
- */
+/* How far a thread is: unit << 32 | step of the last block added (step_of), INT64_MAX at the end.
+ * One cache line each. */
 struct progress {
     int64_t value;
     char rest[56];

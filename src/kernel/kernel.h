@@ -73,8 +73,8 @@ struct hydra_kernel_work {
     int64_t nkey_runs;
 };
 
-/* Running state of the forward between ring steps. fp32, double for F64. Row-major [rows][heads] and [rows][heads][Dv].
- */
+/* Running state of the forward between ring steps. fp32, double for F64. Row-major [rows][heads]
+ * and [rows][heads][Dv]. */
 struct hydra_kernel_state {
     void *accumulator; /* O, not yet divided by l. May be out.data itself where out is packed and of the state's type */
     void *greatest;    /* m: in units of the kernel's own; only the kernel that wrote it can read it */

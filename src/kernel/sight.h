@@ -42,8 +42,8 @@ static void view_panel(const struct hydra_kernel_shape *shape, const struct hydr
         view->any_begin[r] = hydra_min64(view->any_begin[r], view->any_end[r]); /* no query sees a key: [0, 0) */
 }
 
-/* Keys of [begin, end) that some query may see: the two hulls. An upper bound, exact for causal, full and window masks.
- */
+/* Keys of [begin, end) that some query may see: the two hulls. An upper bound, exact for causal,
+ * full and window masks. */
 static int64_t view_overlap(const struct panel_view *view, int64_t begin, int64_t end)
 {
     int64_t sum = 0;

@@ -1,5 +1,5 @@
-/* net_ucx_stub.c: stands where UCX was not found at configure time, so that the table and its messages stay the same.
- */
+/* net_ucx_stub.c: stands where UCX was not found at configure time, so that the table and its
+ * messages stay the same. */
 #include <stdio.h>
 
 #include "base/error.h"

@@ -39,8 +39,8 @@ int64_t hydra_degree_ceil(int64_t pool, int64_t x);
 /* Greatest degree of the pool that is <= x, for x >= 1. */
 int64_t hydra_degree_floor(int64_t pool, int64_t x);
 
-/* Least degree whose ranks hold s tokens within the budget: at least min_degree. The caller knows that max_degree does.
- */
+/* Least degree whose ranks hold s tokens within the budget: at least min_degree. The caller knows
+ * that max_degree does. */
 int64_t hydra_degree_for_memory(const struct hydra_batch *batch, int64_t s);
 
 /* Most tokens that a group of `size` slots may hold: budget x size, at most HYDRA_TOKENS_LIMIT. */

@@ -1,5 +1,5 @@
-/* cost.c: the cost model in whole picoseconds, and the factor of a group. Doubles meet integers here and nowhere else.
- */
+/* cost.c: the cost model in whole picoseconds, and the factor of a group. Doubles meet integers
+ * here and nowhere else. */
 #include "plan/cost.h"
 
 #include <math.h>

@@ -7,8 +7,8 @@
 
 #include "plan/batch.h"
 
-/* Greatest time of one microbatch on one stage (75 minutes): longer ones count as this, so that sums cannot overflow.
- */
+/* Greatest time of one microbatch on one stage (75 minutes): longer ones count as this, so that
+ * sums cannot overflow. */
 #define HYDRA_TIME_MAX ((int64_t)1 << 52)
 
 /* Picoseconds a unit: mantissa * 2^-shift. */

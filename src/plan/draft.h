@@ -16,8 +16,8 @@ struct hydra_draft {
     int64_t ngroups;
     int64_t capacity;
     struct hydra_draft_group *groups;
-    int64_t *group_of;     /* [ndocs] index into groups; -1: not placed yet */
-    int64_t microbatches;  /* M; microbatches without groups are allowed (every rank idle) */
+    int64_t *group_of;    /* [ndocs] index into groups; -1: not placed yet */
+    int64_t microbatches; /* M; microbatches without groups are allowed (every rank idle) */
 };
 
 /* Empty draft for a batch: every document unplaced, M = 0. */

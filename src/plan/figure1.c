@@ -87,7 +87,7 @@ int hydra_figure1_draw(int64_t pool, int64_t multiple, int64_t budget, int64_t *
 
     if (pool < 1 || multiple < 1 || budget < 1 || __builtin_mul_overflow(pool, multiple, &tokens) ||
         __builtin_mul_overflow(tokens, budget, &tokens))
-        return hydra_error(HYDRA_ERR_ARG, "%" PRId64 " x %" PRId64 " x %" PRId64 " is no count of tokens", multiple, pool,
-                           budget);
+        return hydra_error(HYDRA_ERR_ARG, "%" PRId64 " x %" PRId64 " x %" PRId64 " is no count of tokens", multiple,
+                           pool, budget);
     return hydra_figure1_sample(0x9E3779B97F4A7C15ull + (uint64_t)pool, tokens, INT64_MAX, lengths, ndocs);
 }

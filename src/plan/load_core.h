@@ -17,8 +17,8 @@ static bool NAME(join_group)(struct NAME(pack) * k, const struct document *d)
     return false;
 }
 
-/* One microbatch from the documents at begin..; moves those passed over up to the rest and returns where that begins.
- */
+/* One microbatch from the documents at begin..; moves those passed over up to the rest and returns
+ * where that begins. */
 static int64_t NAME(pack_microbatch)(struct load_packer *l, struct NAME(pack) * k, int64_t begin)
 {
     const struct packer *p = k->p;

@@ -16,8 +16,8 @@ struct hydra_demand {
  * document too long for the pool, or longer than a document may be. */
 int hydra_demands_make(const struct hydra_batch *batch, struct hydra_demand **demands);
 
-/* Tokens that Megatron-Core computes for a document of s: the next multiple of 2 x dp x cp (x tp), dp x cp = the pool.
- */
+/* Tokens that Megatron-Core computes for a document of s: the next multiple of 2 x dp x cp (x tp),
+ * dp x cp = the pool. */
 int64_t hydra_padded_tokens(int64_t pool, int64_t tensor_parallel, int64_t s);
 
 #endif

@@ -73,8 +73,8 @@ fail:
     return status;
 }
 
-/* How many operations a microbatch has behind it when this one is next: forward through all virtual stages, then back.
- */
+/* How many operations a microbatch has behind it when this one is next: forward through all
+ * virtual stages, then back. */
 static int64_t turn_of(const struct hydra_pipeline *shape, int stage, const struct hydra_pipeline_op *op)
 {
     int64_t virtual_stage = (int64_t)op->chunk * shape->stages + stage;

@@ -6,7 +6,7 @@
 #include "plan/draft.h"
 
 struct hydra_policy {
-    int id; /* HYDRA_POLICY_* */
+    int id;                                                                  /* HYDRA_POLICY_* */
     int (*plan)(const struct hydra_batch *batch, struct hydra_draft *draft); /* required: place every document */
 };
 
@@ -17,7 +17,8 @@ const struct hydra_policy *hydra_policy_find(int id);
 int hydra_policy_load(const struct hydra_batch *batch, struct hydra_draft *draft);
 int hydra_policy_load_counted(const struct hydra_batch *batch, struct hydra_draft *draft,
                               int64_t *steps); /* the same; steps [out] keys moved by a level of a heap or sorted */
-int hydra_policy_load_scan(const struct hydra_batch *batch, struct hydra_draft *draft); /* the linear-scan oracle; tests and bench only */
+int hydra_policy_load_scan(const struct hydra_batch *batch,
+                           struct hydra_draft *draft); /* the linear-scan oracle; tests and bench only */
 int hydra_policy_memory(const struct hydra_batch *batch, struct hydra_draft *draft);
 int hydra_policy_memory_packed(const struct hydra_batch *batch, struct hydra_draft *draft);
 int hydra_policy_static(const struct hydra_batch *batch, struct hydra_draft *draft);

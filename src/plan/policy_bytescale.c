@@ -34,8 +34,8 @@ struct dealer {
     int64_t *earlier, *room; /* [N] of each group of the draft: the run's group before it, tokens left */
 };
 
-/* Go down to a lesser degree. Every slot of an aligned run has the same past: greater degrees took all of it or none.
- */
+/* Go down to a lesser degree. Every slot of an aligned run has the same past: greater degrees took
+ * all of it or none. */
 static void set_degree(struct dealer *dealer, int64_t degree)
 {
     for (int64_t r = 0; r < dealer->nruns; r++)

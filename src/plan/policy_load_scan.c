@@ -116,8 +116,8 @@ static bool is_balanced(const struct scan *s)
            20 * least->weight * (hydra_weight)most->size >= 19 * most->weight * (hydra_weight)least->size;
 }
 
-/* Double the smallest group while there is room; on other pools the step after the greatest power of two is the pool.
- */
+/* Double the smallest group while there is room; on other pools the step after the greatest power
+ * of two is the pool. */
 static void use_idle_slots(struct scan *s)
 {
     for (;;) {

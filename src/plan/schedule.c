@@ -111,8 +111,8 @@ static uint64_t mix(uint64_t hash, uint64_t word)
     return hash ^ (hash >> 29);
 }
 
-/* Long arrays in two chains, so that a multiplication need not wait for the one before. The second starts from a constant:
- * were it made of the state too, the two would cancel in part where they meet, and states run together. */
+/* Long arrays in two chains, so that a multiplication need not wait for the one before. The second starts from a
+ * constant: were it made of the state too, the two would cancel in part where they meet, and states run together. */
 static uint64_t mix_array(uint64_t hash, const int64_t *values, int64_t count)
 {
     uint64_t other = 0x6A09E667F3BCC909ull;

@@ -1,5 +1,5 @@
-/* schedule.h: the schedule object behind Hydra_Schedule. Pure, no MPI. Immutable once hydra_draft_finish has made it.
- */
+/* schedule.h: the schedule object behind Hydra_Schedule. Pure, no MPI. Immutable once
+ * hydra_draft_finish has made it. */
 #ifndef HYDRA_PLAN_SCHEDULE_H
 #define HYDRA_PLAN_SCHEDULE_H
 
@@ -57,8 +57,9 @@ int hydra_schedule_allocate(int64_t pool, int64_t ndocs, int64_t microbatches, i
  * partition or no permutation. */
 int hydra_schedule_place(struct hydra_schedule *schedule, const int64_t *loaded_begin, const int64_t *slot_of_rank);
 
-/* Check what makes a schedule executable: degrees, alignment, overlap and factors of its groups; then each document once,
- * budget kept. A fault is reported with code `fault`: HYDRA_ERR_INTERNAL for a policy's, HYDRA_ERR_FORMAT for a file's. */
+/* Check what makes a schedule executable: degrees, alignment, overlap and factors of its groups; then each document
+ * once, budget kept. A fault is reported with code `fault`: HYDRA_ERR_INTERNAL for a policy's, HYDRA_ERR_FORMAT for a
+ * file's. */
 int hydra_schedule_check_groups(const struct hydra_schedule *schedule, int fault);
 int hydra_schedule_check_documents(const struct hydra_schedule *schedule, int fault);
 

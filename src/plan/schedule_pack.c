@@ -1,5 +1,5 @@
-/* schedule_pack.c: a schedule as text: one kind of record a line, numbers in decimal, doubles as the bits of IEEE 754.
- */
+/* schedule_pack.c: a schedule as text: one kind of record a line, numbers in decimal, doubles as
+ * the bits of IEEE 754. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
-/* shaped_column.c: the column problem of a batch: how much work, how much time its giants need, which targets to try.
- */
+/* shaped_column.c: the column problem of a batch: how much work, how much time its giants need,
+ * which targets to try. */
 #include "plan/shaped_column.h"
 
 #include "base/bits.h"

@@ -19,8 +19,8 @@ static int token_shift(const struct hydra_pack *pack)
     return shift;
 }
 
-/* Where a cell waits for short documents: dear when they add more than an eighth to what they take in the least group.
- */
+/* Where a cell waits for short documents: dear when they add more than an eighth to what they take
+ * in the least group. */
 static int short_shelf(const struct hydra_pack *pack, const struct hydra_pack_cell *cell)
 {
     const struct hydra_pack_batch *batch = pack->batch;

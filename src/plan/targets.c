@@ -11,8 +11,8 @@ static int64_t degree_ceil_real(int64_t pool, double x)
     return x >= (double)pool ? pool : hydra_degree_ceil(pool, (int64_t)ceil(x));
 }
 
-/* Cost of one unit of load in microbatches' fixed costs: as given, else from the cost model, else 0 (no pipeline term).
- */
+/* Cost of one unit of load in microbatches' fixed costs: as given, else from the cost model, else
+ * 0 (no pipeline term). */
 static double theta_over_c(const Hydra_Plan_options *options)
 {
     const Hydra_Cost *cost = options->cost;

@@ -294,8 +294,9 @@ static void draw_header(const struct panel *panel, const char *name)
     snprintf(facts, sizeof facts,
              "%s microbatch%s \xc3\x97 %s slots \xc2\xb7 %s group%s \xc2\xb7 idle %s \xc2\xb7 budget %s tokens%s",
              hydra_words_whole(schedule->microbatches).text, schedule->microbatches == 1 ? "" : "es",
-             hydra_words_whole(schedule->pool).text, hydra_words_whole(schedule->ngroups).text, schedule->ngroups == 1 ? "" : "s",
-             hydra_words_share(panel->grid->idle).text, hydra_words_whole(schedule->options.budget).text, pooled);
+             hydra_words_whole(schedule->pool).text, hydra_words_whole(schedule->ngroups).text,
+             schedule->ngroups == 1 ? "" : "s", hydra_words_share(panel->grid->idle).text,
+             hydra_words_whole(schedule->options.budget).text, pooled);
     hydra_svg_heading(panel->page, name, facts);
     hydra_svg_text(panel->page, "soft small", LEFT, HEADER - 7, "microbatch \xe2\x86\x93  slot \xe2\x86\x92");
     hydra_svg_text(panel->page, "soft small", LOAD_X, HEADER - 7, "greatest load | mean");

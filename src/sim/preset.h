@@ -85,7 +85,8 @@ double hydra_model_expert_active(const struct hydra_model *model);
 
 /* Read a preset. `name` is a path (it holds a '/' or ends with ".cfg") or the name of an installed preset.
  * HYDRA_ERR_ARG: no such preset, the detail says where it was looked for; HYDRA_ERR_IO: a path that cannot be read;
- * HYDRA_ERR_FORMAT: file, line and key of what is missing, unknown or out of range; HYDRA_ERR_UNSUPPORTED: built without libconfig. */
+ * HYDRA_ERR_FORMAT: file, line and key of what is missing, unknown or out of range; HYDRA_ERR_UNSUPPORTED: built
+ * without libconfig. */
 int hydra_model_read(const char *name, struct hydra_model *model);
 int hydra_cluster_read(const char *name, struct hydra_cluster *cluster);
 

@@ -59,9 +59,9 @@ int hydra_preset_find(const char *folder, const char *name, char *path, int64_t 
     snprintf(path, (size_t)len, "%s/%s/%s.cfg", HYDRA_PKGDATADIR, folder, name);
     if (access(path, R_OK) == 0)
         return HYDRA_SUCCESS;
-    return hydra_error(
-        HYDRA_ERR_ARG,
-        "no preset '%s' beside the program or in %s/%s: 'hydra-dcp sim --help' lists those that come along; give a file (a "
-        "name with '/' or ending in .cfg) or set HYDRA_DCP_SHARE",
-        name, HYDRA_PKGDATADIR, folder);
+    return hydra_error(HYDRA_ERR_ARG,
+                       "no preset '%s' beside the program or in %s/%s: 'hydra-dcp sim --help' lists those that come "
+                       "along; give a file (a "
+                       "name with '/' or ending in .cfg) or set HYDRA_DCP_SHARE",
+                       name, HYDRA_PKGDATADIR, folder);
 }

@@ -160,7 +160,8 @@ static const char style_shapes[] =
     ".rule{stroke:var(--line);stroke-width:1;fill:none}.axis{stroke:var(--soft);stroke-width:1;fill:none}"
     ".limit{stroke:var(--mark);stroke-width:1;stroke-dasharray:3 "
     "2;fill:none}.tick{stroke:var(--ink);stroke-width:1.5}\n"
-    ".dash{stroke-dasharray:7 4}.curve{fill:none;stroke-width:2;stroke-linejoin:round}.group{stroke:var(--paper);stroke-width:1}"
+    ".dash{stroke-dasharray:7 "
+    "4}.curve{fill:none;stroke-width:2;stroke-linejoin:round}.group{stroke:var(--paper);stroke-width:1}"
     ".thin{stroke:var(--paper);stroke-width:.4}\n";
 
 void hydra_style_write(FILE *page)

@@ -14,8 +14,8 @@ struct hydra_recorder {
 int hydra_recorder_make(const struct hydra_work *work, struct hydra_recorder *recorder);
 void hydra_recorder_clear(struct hydra_recorder *recorder);
 
-/* Fill run->stages (the last of the recorded slots to finish), run->replicas (the last stage to finish: stage 0) and the
- * result's pointers to them. */
+/* Fill run->stages (the last of the recorded slots to finish), run->replicas (the last stage to finish: stage 0) and
+ * the result's pointers to them. */
 int hydra_recorder_draw(const struct hydra_recorder *recorder, const struct hydra_work *work, struct hydra_run *run);
 
 #endif

@@ -296,7 +296,8 @@ void hydra_words_plan(const struct hydra_schedule *schedule, const struct hydra_
 
     text[0] = '\0';
     if (schedule->microbatches == 1)
-        append(text, len, "1 microbatch; its fullest slot has %s of an even share", hydra_words_share(grid->critical).text);
+        append(text, len, "1 microbatch; its fullest slot has %s of an even share",
+               hydra_words_share(grid->critical).text);
     else
         append(text, len, "%s microbatches; their fullest slots add up to %s of an even share",
                hydra_words_whole(schedule->microbatches).text, hydra_words_share(grid->critical).text);

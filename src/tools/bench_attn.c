@@ -1,4 +1,5 @@
-/* bench_attn.c: hydra-dcp bench attn: what the attention engine costs beside its kernels, as ratios of interleaved runs.
+/* bench_attn.c: hydra-dcp bench attn: what the attention engine costs beside its kernels, as ratios of interleaved
+ * runs.
  *
  * Run it under mpiexec: scaling and R = 2 use the first two ranks, R = 4 the first four. Idle ranks sleep. */
 #include <malloc.h>
@@ -85,14 +86,14 @@ fail:
 
 static int layer_forward(struct layer *l)
 {
-    return Hydra_Attn_forward(l->attn, l->schedule, 0, l->buffer[0], l->buffer[1], l->buffer[2], l->buffer[3], l->buffer[4],
-                              HYDRA_SAVED_NULL);
+    return Hydra_Attn_forward(l->attn, l->schedule, 0, l->buffer[0], l->buffer[1], l->buffer[2], l->buffer[3],
+                              l->buffer[4], HYDRA_SAVED_NULL);
 }
 
 static int layer_backward(struct layer *l)
 {
-    return Hydra_Attn_backward(l->attn, l->schedule, 0, l->buffer[0], l->buffer[1], l->buffer[2], l->buffer[3], l->buffer[4],
-                               HYDRA_SAVED_NULL, l->buffer[5], l->buffer[6], l->buffer[7], l->buffer[8]);
+    return Hydra_Attn_backward(l->attn, l->schedule, 0, l->buffer[0], l->buffer[1], l->buffer[2], l->buffer[3],
+                               l->buffer[4], HYDRA_SAVED_NULL, l->buffer[5], l->buffer[6], l->buffer[7], l->buffer[8]);
 }
 
 static void layer_free(struct layer *l)
@@ -196,8 +197,8 @@ static int bench_scaling(const struct settings *s)
             loops[r] = 2 * one_loop / two_loops;
     }
     if (rank == 0) {
-        printf("scaling: %lld tokens, 2 ranks against 1; two copies of a multiply-add loop reach %.2f\n", (long long)s->tokens,
-               tool_median(loops, s->repetitions));
+        printf("scaling: %lld tokens, 2 ranks against 1; two copies of a multiply-add loop reach %.2f\n",
+               (long long)s->tokens, tool_median(loops, s->repetitions));
         printf("  U = 2: %.3f of that   (wanted: 0.93)\n", tool_median(ratios[0], s->repetitions));
         printf("  R = 2: %.3f of that   (wanted: 0.93)\n", tool_median(ratios[1], s->repetitions));
         layer_free(&alone);
@@ -235,7 +236,8 @@ struct hidden {
 };
 
 /* One direction without communication, and with a ring that takes half of that. */
-static int overlap_once(MPI_Comm comm, int ranks, int64_t tokens, work_function work, int64_t repetitions, struct hidden *hidden)
+static int overlap_once(MPI_Comm comm, int ranks, int64_t tokens, work_function work, int64_t repetitions,
+                        struct hidden *hidden)
 {
     static double without[MOST_REPETITIONS], hides[MOST_REPETITIONS], waits[MOST_REPETITIONS];
     struct layer free_ring = {0}, slow_ring = {0};
@@ -288,7 +290,8 @@ static int bench_overlap(const struct settings *s)
     int status = HYDRA_SUCCESS;
 
     if (rank == 0)
-        printf("overlap: %lld tokens, ring time half of the computation; share of it that is hidden\n", (long long)s->tokens);
+        printf("overlap: %lld tokens, ring time half of the computation; share of it that is hidden\n",
+               (long long)s->tokens);
     for (int ranks = 2; ranks <= 4 && ranks <= size; ranks += 2) {
         struct hidden forward = {0, 0}, backward = {0, 0};
         MPI_Comm comm;
@@ -297,8 +300,10 @@ static int bench_overlap(const struct settings *s)
         HYDRA_TRY(overlap_once(comm, ranks, s->tokens, forward_only, s->repetitions, &forward));
         HYDRA_TRY(overlap_once(comm, ranks, s->tokens, backward_only, s->repetitions, &backward));
         if (rank == 0)
-            printf("  R = %d: forward %.0f %% by time, %.0f %% by waiting; backward %.0f %%, %.0f %%   (wanted: 80 %%)\n", ranks,
-                   100 * forward.by_time, 100 * forward.by_waiting, 100 * backward.by_time, 100 * backward.by_waiting);
+            printf(
+                "  R = %d: forward %.0f %% by time, %.0f %% by waiting; backward %.0f %%, %.0f %%   (wanted: 80 %%)\n",
+                ranks, 100 * forward.by_time, 100 * forward.by_waiting, 100 * backward.by_time,
+                100 * backward.by_waiting);
         if (comm != MPI_COMM_NULL)
             MPI_Comm_free(&comm);
     }
@@ -322,15 +327,18 @@ static int move_both(void *argument)
     struct traffic *t = argument;
     int status = Hydra_Dispatch(t->context, t->schedule, 0, TOKEN_BYTES, t->loaded, t->shard);
 
-    return status == HYDRA_SUCCESS ? Hydra_Collect(t->context, t->schedule, 0, TOKEN_BYTES, t->shard, t->loaded) : status;
+    return status == HYDRA_SUCCESS ? Hydra_Collect(t->context, t->schedule, 0, TOKEN_BYTES, t->shard, t->loaded)
+                                   : status;
 }
 
 static int alltoall_both(void *argument)
 {
     struct traffic *t = argument;
 
-    MPI_Alltoallv(t->loaded, t->send, t->send_at, MPI_BYTE, t->shard, t->receive, t->receive_at, MPI_BYTE, MPI_COMM_WORLD);
-    MPI_Alltoallv(t->shard, t->receive, t->receive_at, MPI_BYTE, t->loaded, t->send, t->send_at, MPI_BYTE, MPI_COMM_WORLD);
+    MPI_Alltoallv(t->loaded, t->send, t->send_at, MPI_BYTE, t->shard, t->receive, t->receive_at, MPI_BYTE,
+                  MPI_COMM_WORLD);
+    MPI_Alltoallv(t->shard, t->receive, t->receive_at, MPI_BYTE, t->loaded, t->send, t->send_at, MPI_BYTE,
+                  MPI_COMM_WORLD);
     return HYDRA_SUCCESS;
 }
 
@@ -389,7 +397,8 @@ static int bench_move(const struct settings *s)
             ratios[r] = exchanged / moved;
     }
     if (rank == 0)
-        printf("move: %d ranks with %lld tokens of %d bytes each, dispatch and collect\n  %.2f of MPI_Alltoallv's throughput   "
+        printf("move: %d ranks with %lld tokens of %d bytes each, dispatch and collect\n  %.2f of MPI_Alltoallv's "
+               "throughput   "
                "(wanted: 0.5)\n",
                size, (long long)s->tokens, TOKEN_BYTES, tool_median(ratios, s->repetitions));
     Hydra_Microbatch_free(&view);
@@ -418,11 +427,11 @@ static double allowed_bytes(int64_t tokens, int ranks, int factor)
     double statistics = rows * HEADS * sizeof(float), bytes = 0;
 
     if (factor > 1)
-        bytes += 7 * tensor + 2 * statistics            /* q, k, v, dout, dq, dk, dv; lse, delta */
-                 + tensor * (factor - 1) / factor;       /* one staging buffer */
+        bytes += 7 * tensor + 2 * statistics       /* q, k, v, dout, dq, dk, dv; lse, delta */
+                 + tensor * (factor - 1) / factor; /* one staging buffer */
     if (ranks > factor)
-        bytes += 2 * 2 * tensor + 2 * 2 * tensor;        /* two ring buffers of K,V and two of dK,dV */
-    return bytes + statistics;                           /* this rank's own delta */
+        bytes += 2 * 2 * tensor + 2 * 2 * tensor; /* two ring buffers of K,V and two of dK,dV */
+    return bytes + statistics;                    /* this rank's own delta */
 }
 
 static int bench_memory(const struct settings *s)
@@ -443,7 +452,8 @@ static int bench_memory(const struct settings *s)
         used = allocated() - before;
         MPI_Allreduce(MPI_IN_PLACE, &used, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
         if (rank == 0)
-            printf("  U = %d, R = %d: %.1f MiB, %.3f of the design's sum\n", factor, size / factor, used / 1048576, used / allowed);
+            printf("  U = %d, R = %d: %.1f MiB, %.3f of the design's sum\n", factor, size / factor, used / 1048576,
+                   used / allowed);
         layer_free(&layer);
     }
 

@@ -1,5 +1,5 @@
-/* bench_net.c: hydra-dcp bench net: ring exchanges over every transport against a memcpy, message size by message size.
- */
+/* bench_net.c: hydra-dcp bench net: ring exchanges over every transport against a memcpy, message
+ * size by message size. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

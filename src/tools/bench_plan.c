@@ -125,8 +125,8 @@ fail:
     return status;
 }
 
-/* Peak memory that one plan adds, measured in a child: resident pages now against the greatest ever. Negative: unknown.
- */
+/* Peak memory that one plan adds, measured in a child: resident pages now against the greatest
+ * ever. Negative: unknown. */
 static double plan_bytes(const struct request *r, struct measured *m)
 {
     int ends[2];

@@ -154,8 +154,8 @@ static bool quiet(const struct request *r)
 
 enum { FACTS = 5 };
 
-/* Lines under the title: what was simulated. data: where the documents come from. texts [out] what the facts point at.
- */
+/* Lines under the title: what was simulated. data: where the documents come from. texts [out] what
+ * the facts point at. */
 static void make_facts(const struct hydra_job *job, int64_t pool, const char *data, char texts[2][160],
                        struct hydra_fact facts[FACTS])
 {

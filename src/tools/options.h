@@ -8,7 +8,7 @@
 enum tool_option_kind { TOOL_FLAG, TOOL_INT, TOOL_DOUBLE, TOOL_STRING };
 
 struct tool_option {
-    const char *name;     /* without the dashes; NULL ends the table */
+    const char *name; /* without the dashes; NULL ends the table */
     enum tool_option_kind kind;
     void *target;         /* bool, int64_t, double or const char *: holds the default before, the value after */
     const char *argument; /* "G", "FILE"; NULL for a flag */
@@ -17,8 +17,8 @@ struct tool_option {
 };
 
 struct tool_command {
-    const char *name;     /* "plan" */
-    const char *summary;  /* one line for the list of commands */
+    const char *name;                  /* "plan" */
+    const char *summary;               /* one line for the list of commands */
     int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns the exit status */
 };
 

@@ -1,5 +1,5 @@
-/* setting.h: a planning problem kept in a file: pool, pipeline, cost model, and what batches to draw (share/settings).
- */
+/* setting.h: a planning problem kept in a file: pool, pipeline, cost model, and what batches to
+ * draw (share/settings). */
 #ifndef HYDRA_TOOLS_SETTING_H
 #define HYDRA_TOOLS_SETTING_H
 

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Fixed layout of 64-bit numbers: places are gathered over MPI as such. Logical indices inside the node, -1: unknown.
- */
+/* Fixed layout of 64-bit numbers: places are gathered over MPI as such. Logical indices inside the
+ * node, -1: unknown. */
 struct hydra_place {
     int64_t node; /* any number that ranks of one node share; hydra_place_number_nodes makes it 0, 1, ... */
     int64_t package;

@@ -1,4 +1,5 @@
-/* test_errors.c: calls that differ between ranks end with an error on every rank, soon, and the context is broken then. */
+/* test_errors.c: calls that differ between ranks end with an error on every rank, soon, and the
+ * context is broken then. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,14 +53,14 @@ static bool open_scene(struct scene *scene, int factor, double timeout)
 
 static int forward(struct scene *s, Hydra_Schedule schedule, int64_t m)
 {
-    return Hydra_Attn_forward(s->attn, schedule, m, s->buffer[0], s->buffer[1], s->buffer[2], s->buffer[3], s->buffer[4],
-                              HYDRA_SAVED_NULL);
+    return Hydra_Attn_forward(s->attn, schedule, m, s->buffer[0], s->buffer[1], s->buffer[2], s->buffer[3],
+                              s->buffer[4], HYDRA_SAVED_NULL);
 }
 
 static int backward(struct scene *s, Hydra_Schedule schedule, int64_t m)
 {
-    return Hydra_Attn_backward(s->attn, schedule, m, s->buffer[0], s->buffer[1], s->buffer[2], s->buffer[3], s->buffer[4],
-                               HYDRA_SAVED_NULL, s->buffer[5], s->buffer[6], s->buffer[7], s->buffer[8]);
+    return Hydra_Attn_backward(s->attn, schedule, m, s->buffer[0], s->buffer[1], s->buffer[2], s->buffer[3],
+                               s->buffer[4], HYDRA_SAVED_NULL, s->buffer[5], s->buffer[6], s->buffer[7], s->buffer[8]);
 }
 
 static int count_ranks(bool is)
@@ -91,8 +92,8 @@ static void expect_failure(struct scene *scene, int status, int wanted, const ch
             fputs(text, stdout), fflush(stdout);
     }
     if (rank == 0)
-        tap_result(TAP_CHECK(good, "%d of %d ranks failed, %d as they should, %d with a sentence, %d broken", failed, size,
-                             as_wanted, named, dead),
+        tap_result(TAP_CHECK(good, "%d of %d ranks failed, %d as they should, %d with a sentence, %d broken", failed,
+                             size, as_wanted, named, dead),
                    sentence);
     Hydra_Attn_free(&scene->attn);
     Hydra_Schedule_free(&scene->schedule);
@@ -116,7 +117,8 @@ static void mismatches(int factor, const char *way)
     if (open_scene(&s, factor, 20))
         expect_failure(&s, forward(&s, s.schedule, odd), HYDRA_ERR_MISMATCH, NAME("one rank in another microbatch"));
     if (open_scene(&s, factor, 20))
-        expect_failure(&s, forward(&s, odd ? s.other : s.schedule, 0), HYDRA_ERR_MISMATCH, NAME("one rank with another schedule"));
+        expect_failure(&s, forward(&s, odd ? s.other : s.schedule, 0), HYDRA_ERR_MISMATCH,
+                       NAME("one rank with another schedule"));
     if (open_scene(&s, factor, 20))
         expect_failure(&s, odd ? backward(&s, s.schedule, 0) : forward(&s, s.schedule, 0), HYDRA_ERR_MISMATCH,
                        NAME("one rank in backward, the others in forward"));
@@ -147,7 +149,8 @@ static void mismatches(int factor, const char *way)
 #undef NAME
 }
 
-/* A rank that only sends cannot see at once that a receiver expected something else: it hears of it in its next call. */
+/* A rank that only sends cannot see at once that a receiver expected something else: it hears of
+ * it in its next call. */
 static int dispatch_twice(struct scene *s, int64_t m, size_t bytes)
 {
     int status = Hydra_Dispatch(s->context, s->schedule, m, bytes, s->buffer[0], s->buffer[1]);

@@ -148,8 +148,10 @@ static bool failed_plans_cross_stages(void)
         return false;
     options.budget = 8;
     status = Hydra_Plan(context, culprit ? -1 : 1, lengths, &options, &schedule);
-    good = TAP_CHECK(status == (culprit ? HYDRA_ERR_ARG : HYDRA_ERR_PEER), "status %d: %s", status, hydra_error_detail());
-    good &= TAP_CHECK(Hydra_Plan(context, 1, lengths, &options, &schedule) == HYDRA_SUCCESS, "%s", hydra_error_detail());
+    good =
+        TAP_CHECK(status == (culprit ? HYDRA_ERR_ARG : HYDRA_ERR_PEER), "status %d: %s", status, hydra_error_detail());
+    good &=
+        TAP_CHECK(Hydra_Plan(context, 1, lengths, &options, &schedule) == HYDRA_SUCCESS, "%s", hydra_error_detail());
     Hydra_Schedule_free(&schedule);
     Hydra_Finalize(&context);
     return good;
@@ -183,8 +185,9 @@ int main(int argc, char **argv)
     mpi_tap_result(stages_agree(), "stages on different machines use one slot map, and agree on hashes");
     mpi_tap_result(failures_cross_stages(),
                    "a rank of one stage that fails in Hydra_Init ends it in the other stage too");
-    mpi_tap_result(failed_plans_cross_stages(),
-                   "a rank of one stage that fails in Hydra_Plan ends it in the other stage too, and the next plan is fine");
+    mpi_tap_result(
+        failed_plans_cross_stages(),
+        "a rank of one stage that fails in Hydra_Plan ends it in the other stage too, and the next plan is fine");
     mpi_tap_result(crossed_peers_are_refused(), "peers ordered differently from rank to rank are refused");
     mpi_tap_result(peers_of_some_ranks_are_refused(), "peers that only some ranks of a pool give are refused");
     mpi_tap_result(a_later_config_is_refused_everywhere(),

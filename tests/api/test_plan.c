@@ -85,8 +85,9 @@ static void a_differing_option_is_named(void)
     status = Hydra_Plan(context, n, mine, &options, &schedule);
     Hydra_Error_detail(detail, sizeof detail);
     snprintf(wanted, sizeof wanted, "align is 1 on rank 0, 4 on rank %d", size - 1);
-    mpi_tap_result(TAP_CHECK(status == HYDRA_ERR_MISMATCH && strstr(detail, wanted) != NULL, "rank %d: %s", rank, detail),
-                   "an option that differs is named with both values, on every rank");
+    mpi_tap_result(
+        TAP_CHECK(status == HYDRA_ERR_MISMATCH && strstr(detail, wanted) != NULL, "rank %d: %s", rank, detail),
+        "an option that differs is named with both values, on every rank");
     Hydra_Schedule_free(&schedule);
 }
 
@@ -101,8 +102,9 @@ static void expect(int status, Hydra_Schedule *schedule, int wanted_there, int w
     bool good;
 
     Hydra_Error_detail(detail, sizeof detail);
-    good = TAP_CHECK(status == wanted && *schedule == HYDRA_SCHEDULE_NULL && detail[0] != '\0', "rank %d got %s (%s), not %s", rank,
-                     Hydra_Error_string(status), detail, Hydra_Error_string(wanted));
+    good =
+        TAP_CHECK(status == wanted && *schedule == HYDRA_SCHEDULE_NULL && detail[0] != '\0',
+                  "rank %d got %s (%s), not %s", rank, Hydra_Error_string(status), detail, Hydra_Error_string(wanted));
     good &= Hydra_Plan(context, n, mine, &options, &next) == HYDRA_SUCCESS;
     Hydra_Schedule_free(&next);
     mpi_tap_result(good, sentence);
@@ -120,8 +122,8 @@ static void disagreements(void)
     if (size > 1)
         a_differing_option_is_named();
     if (size > 1)
-        expect(Hydra_Plan(context, n, mine, odd ? &other : &options, &schedule), &schedule, HYDRA_ERR_MISMATCH, HYDRA_ERR_MISMATCH,
-               "one rank with another budget: all ranks hear of it, and the context stays whole");
+        expect(Hydra_Plan(context, n, mine, odd ? &other : &options, &schedule), &schedule, HYDRA_ERR_MISMATCH,
+               HYDRA_ERR_MISMATCH, "one rank with another budget: all ranks hear of it, and the context stays whole");
     expect(Hydra_Plan(context, odd ? -1 : n, mine, &options, &schedule), &schedule, HYDRA_ERR_ARG, peer,
            "one rank with -1 documents");
     expect(Hydra_Plan(context, n, odd ? NULL : mine, &options, &schedule), &schedule, HYDRA_ERR_ARG, peer,
@@ -130,7 +132,8 @@ static void disagreements(void)
            "one rank without options");
     other = ordinary();
     other.policy = odd ? 77 : HYDRA_POLICY_LOAD;
-    expect(Hydra_Plan(context, n, mine, &other, &schedule), &schedule, HYDRA_ERR_ARG, peer, "one rank with an unknown policy");
+    expect(Hydra_Plan(context, n, mine, &other, &schedule), &schedule, HYDRA_ERR_ARG, peer,
+           "one rank with an unknown policy");
     mine[0] = odd ? -5 : mine[0];
     expect(Hydra_Plan(context, n, mine, &options, &schedule), &schedule, HYDRA_ERR_ARG, HYDRA_ERR_ARG,
            "a negative length is named on every rank");
@@ -150,7 +153,8 @@ static void ranks_without_tokens_pass_null(void)
 {
     enum { LENGTH = 5, DIM = 4, ROW = DIM * sizeof(float) };
     int64_t lengths[] = {LENGTH}, *mine = rank == 0 ? lengths : NULL;
-    float x[LENGTH][DIM], y[LENGTH][DIM], lse[LENGTH], dq[LENGTH][DIM], dk[LENGTH][DIM], dv[LENGTH][DIM], home[LENGTH][DIM];
+    float x[LENGTH][DIM], y[LENGTH][DIM], lse[LENGTH], dq[LENGTH][DIM], dk[LENGTH][DIM], dv[LENGTH][DIM],
+        home[LENGTH][DIM];
     Hydra_Plan_options options = ordinary();
     Hydra_Attn_config shape = HYDRA_ATTN_CONFIG_INIT;
     Hydra_Schedule schedule = HYDRA_SCHEDULE_NULL;

@@ -90,7 +90,8 @@ static uint16_t to_float16(double x)
     frexp(x, &exponent);
     step = x != 0 && exponent - 11 > -24 ? exponent - 11 : -24;
     bits = isinf(x) || exponent > 16 ? 0x7C00 : (uint32_t)(step + 24) * 1024 + (uint32_t)rint(ldexp(fabs(x), -step));
-    return (uint16_t)((signbit(x) ? 0x8000 : 0) | bits); /* a multiple of 2048 carries into the exponent, up to infinity */
+    return (uint16_t)((signbit(x) ? 0x8000 : 0) |
+                      bits); /* a multiple of 2048 carries into the exponent, up to infinity */
 }
 
 static double from_float16(uint16_t h)
@@ -146,11 +147,13 @@ static double get(const struct attention_case *c, int tensor, const void *data, 
     return bytes == 4 ? ((const float *)data)[i] : from_half(c->dtype, ((const uint16_t *)data)[i]);
 }
 
-/* Uniform in [-1, 1), by document, so that any rank could make any document; queries larger, so that softmax is sharp. */
+/* Uniform in [-1, 1), by document, so that any rank could make any document; queries larger, so
+ * that softmax is sharp. */
 static void make_document(const struct attention_case *c, int tensor, int64_t document, void *data, int64_t at)
 {
     uint64_t change = c->changed_document == document + 1 ? 7777 : 0;
-    struct hydra_random random = hydra_random_seed(c->seed * 1000003 + (uint64_t)document * 101 + (uint64_t)tensor + change);
+    struct hydra_random random =
+        hydra_random_seed(c->seed * 1000003 + (uint64_t)document * 101 + (uint64_t)tensor + change);
 
     for (int64_t i = 0; i < c->lengths[document] * row_of(c, tensor); i++)
         put(c, tensor, data, at + i, (tensor == T_Q ? 3.0 : 1.0) * (2 * hydra_random_unit(&random) - 1));
@@ -174,7 +177,8 @@ static void strides_of(const struct attention_case *c, int tensor, int64_t *toke
     *token = heads_of(c, tensor) * *head + (strided ? 5 : 0);
 }
 
-static void copy_rows(const struct attention_case *c, int tensor, void *packed, void *local, int64_t rows, bool to_local)
+static void copy_rows(const struct attention_case *c, int tensor, void *packed, void *local, int64_t rows,
+                      bool to_local)
 {
     size_t bytes = element_bytes(c, tensor);
     int64_t token, head;
@@ -230,7 +234,8 @@ static int make_plan(const struct attention_case *c, Hydra_Schedule *schedule)
 }
 
 /* Attend one microbatch on local buffers. */
-static int attend(const struct attention_case *c, Hydra_Attn attn, Hydra_Schedule schedule, int64_t m, void *local[TENSORS])
+static int attend(const struct attention_case *c, Hydra_Attn attn, Hydra_Schedule schedule, int64_t m,
+                  void *local[TENSORS])
 {
     void *lse = c->mode & NO_LSE ? NULL : local[T_LSE];
     Hydra_Saved saved = HYDRA_SAVED_NULL;
@@ -282,7 +287,8 @@ static int run_microbatch(const struct attention_case *c, Hydra_Attn attn, Hydra
         if ((t > T_LSE && (c->mode & FORWARD_ONLY)) || (t == T_LSE && (c->mode & NO_LSE)))
             continue;
         copy_rows(c, t, packed[t], local[t], view.tokens, false);
-        status = Hydra_Collect(harness_context, schedule, m, (size_t)row_of(c, t) * element_bytes(c, t), packed[t], loaded[t]);
+        status = Hydra_Collect(harness_context, schedule, m, (size_t)row_of(c, t) * element_bytes(c, t), packed[t],
+                               loaded[t]);
     }
     for (int t = 0; t < TENSORS; t++) {
         free(local[t]);
@@ -341,7 +347,10 @@ struct deviation {
 
 static double eps_of(Hydra_Dtype dtype)
 {
-    return dtype == HYDRA_FLOAT64 ? DBL_EPSILON : dtype == HYDRA_FLOAT32 ? FLT_EPSILON : dtype == HYDRA_FLOAT16 ? 0x1p-10 : 0x1p-7;
+    return dtype == HYDRA_FLOAT64   ? DBL_EPSILON
+           : dtype == HYDRA_FLOAT32 ? FLT_EPSILON
+           : dtype == HYDRA_FLOAT16 ? 0x1p-10
+                                    : 0x1p-7;
 }
 
 /* The oracle on one document in one type; results as long double. */
@@ -364,8 +373,8 @@ static double eps_of(Hydra_Dtype dtype)
 static double run_oracle(const struct attention_case *c, void *loaded[TENSORS], int64_t s, int64_t row, bool truth,
                          long double *result[TENSORS])
 {
-    struct oracle_shape shape = {c->heads, c->kv_heads, c->dim, c->value_dim, c->mask, c->window, c->sink,
-                                 1 / sqrt(c->dim)};
+    struct oracle_shape shape = {c->heads, c->kv_heads, c->dim,  c->value_dim,
+                                 c->mask,  c->window,   c->sink, 1 / sqrt(c->dim)};
     double score = 0;
 
     if (truth && c->dtype == HYDRA_FLOAT64)
@@ -434,11 +443,12 @@ static bool within_bounds(const struct attention_case *c, const struct deviation
         if ((t >= T_DQ && (c->mode & FORWARD_ONLY)) || (t == T_LSE && (c->mode & NO_LSE)))
             continue;
         if (harness_rank == 0)
-            good &= TAP_CHECK(v->ours <= bound,
-                              "%s is off by %g, allowed %g (plain %g); seed %lu, %d/%d heads, dims %d/%d, dtype %d, mask %d, "
-                              "degree %ld, U %d, mode %u",
-                              tensor_names[t], v->ours, bound, v->plain, (unsigned long)c->seed, c->heads, c->kv_heads,
-                              c->dim, c->value_dim, (int)c->dtype, c->mask, (long)c->degree, c->factor, c->mode);
+            good &= TAP_CHECK(
+                v->ours <= bound,
+                "%s is off by %g, allowed %g (plain %g); seed %lu, %d/%d heads, dims %d/%d, dtype %d, mask %d, "
+                "degree %ld, U %d, mode %u",
+                tensor_names[t], v->ours, bound, v->plain, (unsigned long)c->seed, c->heads, c->kv_heads, c->dim,
+                c->value_dim, (int)c->dtype, c->mask, (long)c->degree, c->factor, c->mode);
     }
     return good;
 }

@@ -26,7 +26,8 @@ static bool oracle_sees(const struct oracle_shape *shape, int64_t query, int64_t
     return shape->mask == HYDRA_MASK_CAUSAL || key >= query - shape->window + 1 || key < shape->sink;
 }
 
-/* s tokens; q, dq [s][H][D]; k, dk [s][G][D]; v, dv [s][G][Dv]; out, dout [s][H][Dv]; lse [s][H]. Returns max |score|. */
+/* s tokens; q, dq [s][H][D]; k, dk [s][G][D]; v, dv [s][G][Dv]; out, dout [s][H][Dv]; lse [s][H].
+ * Returns max |score|. */
 #define ORACLE(name, real, exponential, logarithm)                                                                     \
     static double name(const struct oracle_shape *o, int64_t s, const real *q, const real *k, const real *v,           \
                        const real *dout, real *out, real *lse, real *dq, real *dk, real *dv)                           \

@@ -87,12 +87,12 @@ static long allocations(const struct attention_case *c)
                 if (status == HYDRA_SUCCESS)
                     status = Hydra_Attn_wait(&op, local[T_OUT], local[T_LSE], saved);
             } else {
-                status = Hydra_Attn_forward(attn, schedule, m, local[T_Q], local[T_K], local[T_V], local[T_OUT], local[T_LSE],
-                                            saved);
+                status = Hydra_Attn_forward(attn, schedule, m, local[T_Q], local[T_K], local[T_V], local[T_OUT],
+                                            local[T_LSE], saved);
             }
             if (status == HYDRA_SUCCESS)
-                status = Hydra_Attn_backward(attn, schedule, m, local[T_Q], local[T_K], local[T_V], local[T_OUT], local[T_LSE],
-                                             saved, local[T_DOUT], local[T_DQ], local[T_DK], local[T_DV]);
+                status = Hydra_Attn_backward(attn, schedule, m, local[T_Q], local[T_K], local[T_V], local[T_OUT],
+                                             local[T_LSE], saved, local[T_DOUT], local[T_DQ], local[T_DK], local[T_DV]);
             counting = 0;
         }
     for (int t = 0; t < TENSORS; t++)

@@ -71,7 +71,8 @@ static void reported_faults(void)
 {
     static const int64_t two[] = {2, 40};
 
-    report(one_document(11, 2, 2, 8, 8), "eleven tokens: the last attends to all ten before it (TransformerEngine#3331)");
+    report(one_document(11, 2, 2, 8, 8),
+           "eleven tokens: the last attends to all ten before it (TransformerEngine#3331)");
     report(one_document(698, 1, 1, 8, 8), "698 tokens, where tail padding dropped keys (TransformerEngine#3331)");
     report(one_document(9, 2, 2, 8, 8), "nine tokens, not divisible by the ranks (DeepSpeed#7384)");
     report(one_document(65, 2, 1, 8, 8), "sixty-five tokens do not hang (ring-flash-attention#39)");
@@ -79,7 +80,8 @@ static void reported_faults(void)
                .ndocs = 2, .lengths = two, .heads = 2, .dim = 8, .degree = harness_size, .seed = 3}),
            "documents of 2 and 40 tokens leave some ranks empty (SkyRL#1407)");
     report(one_document(64, 4, 2, 16, 16), "sixty-four tokens have exact gradients (TransformerEngine#1557)");
-    report(one_document(33, 8, 2, 192, 128), "grouped queries with different key and value dims (TransformerEngine#2868)");
+    report(one_document(33, 8, 2, 192, 128),
+           "grouped queries with different key and value dims (TransformerEngine#2868)");
     report(one_document(45, 10, 2, 8, 8), "fewer KV heads than ranks (LlamaFactory#10794)");
     report(one_document(1, 3, 1, 8, 8), "one token on many ranks");
     report(one_document(0, 3, 1, 8, 8), "an empty document");
@@ -174,7 +176,8 @@ static void bit_for_bit(void)
     report(same_bits(a, b, -1), "strided buffers give the bits of packed ones, and their slack is never read");
 }
 
-/* Every step waits for its messages, and gradients come in many segments: the same bits as when they are there before. */
+/* Every step waits for its messages, and gradients come in many segments: the same bits as when
+ * they are there before. */
 static void slow_ring(void)
 {
     static const int64_t lengths[] = {701, 90};
@@ -205,7 +208,8 @@ int main(int argc, char **argv)
     every_split(HYDRA_FLOAT64, HYDRA_MASK_CAUSAL, 0, 0, PLAIN, "every split U x R in fp64, causal");
     every_split(HYDRA_FLOAT32, HYDRA_MASK_CAUSAL, 0, 0, SAVED, "every split U x R in fp32, causal, with saved tensors");
     every_split(HYDRA_FLOAT32, HYDRA_MASK_FULL, 0, 0, PLAIN, "every split U x R in fp32, without a causal mask");
-    every_split(HYDRA_FLOAT64, HYDRA_MASK_WINDOW, 3, 0, PLAIN, "every split U x R with a sliding window (accelerate#4177)");
+    every_split(HYDRA_FLOAT64, HYDRA_MASK_WINDOW, 3, 0, PLAIN,
+                "every split U x R with a sliding window (accelerate#4177)");
     every_split(HYDRA_FLOAT32, HYDRA_MASK_WINDOW, 5, 2, STRIDED, "every split U x R with a window and a sink");
     every_split(HYDRA_BFLOAT16, HYDRA_MASK_CAUSAL, 0, 0, PLAIN, "every split U x R in bf16");
     every_split(HYDRA_FLOAT16, HYDRA_MASK_CAUSAL, 0, 0, SAVED, "every split U x R in fp16");

@@ -1,4 +1,5 @@
-/* test_layout.c: the inner all-to-all's pieces and the ring's meetings against lists of (document, position) per row. */
+/* test_layout.c: the inner all-to-all's pieces and the ring's meetings against lists of (document,
+ * position) per row. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -174,14 +175,17 @@ static bool meetings_are_right(const struct fixture *f, struct hydra_layout *lay
             good &= sees(mask, queries[i], keys[j]) ? met[i * MOST_ROWS + j] == 1 : met[i * MOST_ROWS + j] <= 1;
     }
     return TAP_CHECK(good, "seed %lu P %ld U %ld ring %ld block %ld mask %d halves %d", (unsigned long)f->seed,
-                     (long)f->group.size, (long)f->group.factor, (long)layout->ring_index, (long)block, mask->kind, halves);
+                     (long)f->group.size, (long)f->group.factor, (long)layout->ring_index, (long)block, mask->kind,
+                     halves);
 }
 
 /* Run `check` over every degree up to 8, factor, member and mask, on random ugly documents. */
 static void pieces_and_meetings(void)
 {
-    static const struct hydra_mask masks[] = {{HYDRA_KERNEL_CAUSAL, 0, 0}, {HYDRA_KERNEL_FULL, 0, 0},
-                                              {HYDRA_KERNEL_WINDOW, 3, 0}, {HYDRA_KERNEL_WINDOW, 5, 2}};
+    static const struct hydra_mask masks[] = {{HYDRA_KERNEL_CAUSAL, 0, 0},
+                                              {HYDRA_KERNEL_FULL, 0, 0},
+                                              {HYDRA_KERNEL_WINDOW, 3, 0},
+                                              {HYDRA_KERNEL_WINDOW, 5, 2}};
     bool pieces = true, meetings = true, halves = true;
     uint64_t seed = 1;
 

@@ -36,7 +36,8 @@ static bool make_batch(struct batch *batch, uint64_t seed, int64_t budget)
     memset(batch, 0, sizeof *batch);
     batch->ndocs = hydra_random_below(&random, 3) == 0 ? 0 : hydra_random_below(&random, 12);
     for (int64_t d = 0; d < batch->ndocs; d++) {
-        batch->lengths[d] = hydra_random_below(&random, hydra_random_below(&random, 3) == 0 ? budget * size / 2 + 1 : 9);
+        batch->lengths[d] =
+            hydra_random_below(&random, hydra_random_below(&random, 3) == 0 ? budget * size / 2 + 1 : 9);
         batch->tokens += batch->lengths[d];
     }
     MPI_Exscan(&batch->tokens, &batch->first_global, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
@@ -92,7 +93,8 @@ static bool there_and_back(const struct batch *batch, size_t bytes)
         good &= Hydra_Schedule_microbatch(batch->schedule, m, rank, &view) == HYDRA_SUCCESS;
         shard = poisoned(view.tokens, bytes);
         good &= Hydra_Dispatch(context, batch->schedule, m, bytes, from, shard) == HYDRA_SUCCESS;
-        good &= TAP_CHECK(shard_is_right(&view, shard, bytes), "rank %d, microbatch %ld, %zu bytes", rank, (long)m, bytes);
+        good &=
+            TAP_CHECK(shard_is_right(&view, shard, bytes), "rank %d, microbatch %ld, %zu bytes", rank, (long)m, bytes);
         good &= Hydra_Collect(context, batch->schedule, m, bytes, shard, back) == HYDRA_SUCCESS;
         free(shard);
         Hydra_Microbatch_free(&view);
@@ -118,7 +120,8 @@ static void identity(void)
             good &= there_and_back(&batch, sizes[i]);
         Hydra_Schedule_free(&batch.schedule);
     }
-    mpi_tap_result(good, "collect undoes dispatch for payloads of 1, 3, 13 and 64 bytes, and shards are as their views say");
+    mpi_tap_result(good,
+                   "collect undoes dispatch for payloads of 1, 3, 13 and 64 bytes, and shards are as their views say");
 }
 
 /* Collect of one microbatch leaves the documents of the others alone. */
@@ -143,8 +146,8 @@ static void only_its_documents(void)
     held = view.tokens;
     MPI_Allreduce(MPI_IN_PLACE, &held, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
     MPI_Allreduce(MPI_IN_PLACE, &touched, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
-    good &= TAP_CHECK(touched >= held && touched < held + held / 100 + 30, "%ld tokens came back, %ld were held", (long)touched,
-                      (long)held);
+    good &= TAP_CHECK(touched >= held && touched < held + held / 100 + 30, "%ld tokens came back, %ld were held",
+                      (long)touched, (long)held);
     mpi_tap_result(good, "collect of one microbatch leaves the documents of the others alone");
     free(from);
     free(back);

@@ -51,9 +51,9 @@ int constant_of(const char *name)
 #define HYDRA_POLICY(name, value, text, meaning) {"HYDRA_POLICY_" #name, HYDRA_POLICY_##name},
 #include "hydra_policies.def"
 #undef HYDRA_POLICY
-        {"HYDRA_FACTOR_COST", HYDRA_FACTOR_COST}, {"HYDRA_MASK_WINDOW", HYDRA_MASK_WINDOW},
-        {"HYDRA_CAP_PAPER", HYDRA_CAP_PAPER},     {"HYDRA_FLOAT16", HYDRA_FLOAT16},
-        {"HYDRA_LOG_DEBUG", HYDRA_LOG_DEBUG},     {"HYDRA_V", HYDRA_V},
+        {"HYDRA_FACTOR_COST", HYDRA_FACTOR_COST},     {"HYDRA_MASK_WINDOW", HYDRA_MASK_WINDOW},
+        {"HYDRA_CAP_PAPER", HYDRA_CAP_PAPER},         {"HYDRA_FLOAT16", HYDRA_FLOAT16},
+        {"HYDRA_LOG_DEBUG", HYDRA_LOG_DEBUG},         {"HYDRA_V", HYDRA_V},
         {"HYDRA_VERSION_MINOR", HYDRA_VERSION_MINOR},
     };
 

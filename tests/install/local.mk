@@ -1,5 +1,5 @@
 # Quick checks of what is installed. Those that build whole trees are run by .ci/run.
-install_checks = tests/install/layering.sh tests/install/headers.sh tests/install/exports.sh tests/install/man.sh \
+install_checks = tests/install/layering.sh tests/install/format.sh tests/install/headers.sh tests/install/exports.sh tests/install/man.sh \
 	tests/install/spack.sh tests/install/examples.sh \
 	tests/install/ranges.sh
 TESTS += $(install_checks)

@@ -1,5 +1,5 @@
-/* print_plans.c: a line of hashes for each batch, policy after policy: what same_bytes.sh compares between compilers.
- */
+/* print_plans.c: a line of hashes for each batch, policy after policy: what same_bytes.sh compares
+ * between compilers. */
 #include "plan/policy.h"
 #include "tests/plan/batches.h"
 

@@ -1,5 +1,5 @@
-/* test_figure1.c: the drawn batches are the published yardstick, number by number, and length files are read strictly.
- */
+/* test_figure1.c: the drawn batches are the published yardstick, number by number, and length
+ * files are read strictly. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -186,8 +186,8 @@ static void views_hold_every_token_once(void)
     tap_result(good, "the ranks' views hold every token once, in ascending positions, whatever the lengths");
 }
 
-/* Round trip: the loaded schedule has the same bytes and hash, and any one changed byte is refused or changes nothing.
- */
+/* Round trip: the loaded schedule has the same bytes and hash, and any one changed byte is refused
+ * or changes nothing. */
 static bool round_trip_on(uint64_t seed)
 {
     struct test_batch t = make_batch(seed, 24, 40);
@@ -213,8 +213,8 @@ static bool round_trip_on(uint64_t seed)
 
         text[at] = "0123456789- \nx"[hydra_random_below(&random, 14)];
         if (hydra_schedule_unpack("text", text, cut, &mutant) == 0) {
-            /* Space, line ends, `threads` and the cost model are outside the hash: anything else must have been caught.
-             */
+            /* Space, line ends, `threads` and the cost model are outside the hash: anything else must have
+             * been caught. */
             good = TAP_CHECK(mutant->hash == s->hash, "seed %lu: byte %ld changed to '%c' passes", (unsigned long)seed,
                              (long)at, text[at]);
             Hydra_Schedule_free(&mutant);
@@ -246,8 +246,8 @@ static int compare_hashes(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* 4,096 batches that differ in two lengths: no two hashes of 64 bits should meet among them (once in 2^41 such tests).
- */
+/* 4,096 batches that differ in two lengths: no two hashes of 64 bits should meet among them (once
+ * in 2^41 such tests). */
 static void hashes_tell_batches_apart(void)
 {
     enum { LENGTHS = 64, BATCHES = LENGTHS * LENGTHS };

@@ -39,7 +39,8 @@ static void every_token_is_held_once(void)
                 for (int64_t rotation = 0; rotation < size; rotation++)
                     for (int zigzag = 0; zigzag <= 1; zigzag++)
                         good &= covers_once(&(struct hydra_shape){length, size, factor, rotation, zigzag});
-    tap_result(good, "every token of a document is held by exactly one member, for any length, degree, factor and rotation");
+    tap_result(good,
+               "every token of a document is held by exactly one member, for any length, degree, factor and rotation");
 }
 
 /* A thousand one-token documents: rotation deals them out instead of piling them on member 0. */

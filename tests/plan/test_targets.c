@@ -29,8 +29,8 @@ static Hydra_Plan_options with_budget(int64_t budget)
 
 static void caps_are_the_closed_form(void)
 {
-    /* W = 100^2 + 3 * 10^2 = 10,300; G w_max / W = 16 * 10,000 / 10,300 = 15.5: C_bal = 16; C_mem = ceil(100/50) = 2.
-     */
+    /* W = 100^2 + 3 * 10^2 = 10,300; G w_max / W = 16 * 10,000 / 10,300 = 15.5: C_bal = 16; C_mem =
+     * ceil(100/50) = 2. */
     const int64_t lengths[] = {100, 10, 10, 10};
     Hydra_Plan_options options = with_budget(50);
     int64_t degrees[4];
