@@ -57,8 +57,7 @@ struct hydra_driver {
     int (*drive)(void *state);
     int (*arm)(void *state);
     void *state;
-    int rests; /* turns that a spinning wait leaves out between two calls: for what is slow and can wait a microsecond
-                */
+    int rests; /* turns that a spinning wait leaves out between two calls: for what is slow and not urgent */
     struct hydra_driver *next;
 };
 void hydra_progress_lock(void);

@@ -203,22 +203,15 @@ static int arm(void *state)
     return ucp_worker_get_efd(ucx->worker, &file) == UCS_OK ? file : -1;
 }
 
-static bool one_node(const struct hydra_pool *pool)
-{
-    for (int rank = 1; rank < pool->size; rank++)
-        if (pool->places[rank].node != pool->places[0].node)
-            return false;
-    return true;
-}
-
 /* UCX's settings, from its environment variables. Between processes of one node it begins a rendezvous, which costs
  * system calls, far too early for the speed of shared memory; its threshold knows no difference between a node and a
  * network, so it is raised only where there is no network, and never over the user's. */
 static ucs_status_t read_config(const struct hydra_pool *pool, ucp_config_t **config)
 {
+    bool network = hydra_place_straddles(pool->places, pool->rank_of_slot, 0, pool->size);
     ucs_status_t code = ucp_config_read(NULL, NULL, config);
 
-    if (code == UCS_OK && one_node(pool) && getenv("UCX_RNDV_THRESH") == NULL)
+    if (code == UCS_OK && !network && getenv("UCX_RNDV_THRESH") == NULL)
         code = ucp_config_modify(*config, "RNDV_THRESH", RENDEZVOUS_IN_NODE);
     return code;
 }
