@@ -43,15 +43,6 @@ fail:
     return status;
 }
 
-/* Seconds of the slowest rank. */
-static double slowest(double began)
-{
-    double mine = hydra_clock() - began, all = 0;
-
-    MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    return all;
-}
-
 static int run(int rank, int size, void *state)
 {
     int64_t repetitions = *(const int64_t *)state;
@@ -64,11 +55,11 @@ static int run(int rank, int size, void *state)
         MPI_Barrier(MPI_COMM_WORLD);
         began = hydra_clock();
         HYDRA_TRY(join_and_leave());
-        seconds[0] = slowest(began);
+        seconds[0] = tool_slowest(hydra_clock() - began);
         MPI_Barrier(MPI_COMM_WORLD);
         began = hydra_clock();
         make_chain(rank);
-        seconds[1] = slowest(began);
+        seconds[1] = tool_slowest(hydra_clock() - began);
         if (i >= 0) {
             init[i] = seconds[0];
             chain[i] = seconds[1];

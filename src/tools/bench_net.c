@@ -76,15 +76,14 @@ static int measure(struct bench *bench, int64_t bytes)
 
     for (int64_t repetition = -1; repetition < bench->repetitions; repetition++) /* the first warms up */
         for (int way = 0; way < bench->ways; way++) {
-            double began, seconds, slowest;
+            double began, seconds;
 
             MPI_Barrier(bench->pool->comm);
             began = hydra_clock();
             HYDRA_TRY(move(bench, way, bytes, times));
-            seconds = (hydra_clock() - began) / (double)times;
-            MPI_Allreduce(&seconds, &slowest, 1, MPI_DOUBLE, MPI_MAX, bench->pool->comm);
+            seconds = tool_slowest((hydra_clock() - began) / (double)times);
             if (repetition >= 0)
-                bench->seconds[way][repetition] = slowest;
+                bench->seconds[way][repetition] = seconds;
         }
 
 fail:

@@ -25,3 +25,11 @@ int tool_run_ranks(int argc, char **argv, const char *usage, const struct tool_o
     MPI_Finalize();
     return code;
 }
+
+double tool_slowest(double seconds)
+{
+    double slowest = 0;
+
+    MPI_Allreduce(&seconds, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    return slowest;
+}

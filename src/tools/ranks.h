@@ -12,4 +12,7 @@ typedef int (*tool_ranks_function)(int rank, int size, void *state);
 int tool_run_ranks(int argc, char **argv, const char *usage, const struct tool_option *options, tool_ranks_function run,
                    void *state);
 
+/* The greatest of the ranks' seconds: what a thing took that all did together. Collective over MPI_COMM_WORLD. */
+double tool_slowest(double seconds);
+
 #endif
