@@ -5,8 +5,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-static int columns_allocate(int64_t pool, int64_t microbatches, int64_t groups, int stages, int chunks,
-                            struct hydra_columns *columns)
+int hydra_columns_make(int64_t pool, int64_t microbatches, int64_t groups, int stages, int chunks,
+                       struct hydra_columns *columns)
 {
     int status = HYDRA_SUCCESS;
 
@@ -41,7 +41,7 @@ int hydra_columns_of_schedule(const struct hydra_schedule *schedule, int stages,
 {
     int status = HYDRA_SUCCESS;
 
-    HYDRA_TRY(columns_allocate(schedule->pool, schedule->microbatches, schedule->ngroups, stages, chunks, columns));
+    HYDRA_TRY(hydra_columns_make(schedule->pool, schedule->microbatches, schedule->ngroups, stages, chunks, columns));
     for (int64_t m = 0; m <= columns->microbatches; m++)
         columns->group_begin[m] = schedule->group_begin[hydra_min(m, schedule->microbatches)];
     for (int64_t g = 0; g < schedule->ngroups; g++) {
@@ -64,8 +64,8 @@ int hydra_columns_of_draft(const struct hydra_batch *batch, const struct hydra_d
     int status = HYDRA_SUCCESS;
 
     HYDRA_REQUIRE(place != NULL, HYDRA_ERR_NOMEM, "prediction of %lld groups", (long long)draft->ngroups);
-    HYDRA_TRY(columns_allocate(batch->pool, draft->microbatches, draft->ngroups, batch->options->pipeline_stages,
-                               batch->options->pipeline_chunks, columns));
+    HYDRA_TRY(hydra_columns_make(batch->pool, draft->microbatches, draft->ngroups, batch->options->pipeline_stages,
+                                 batch->options->pipeline_chunks, columns));
     for (int64_t i = 0; i < batch->ndocs; i++)
         place[draft->group_of[i]] = 1;
     /* Counting sort by microbatch of the groups that hold documents: the others do not get into the schedule. */

@@ -23,7 +23,11 @@ struct hydra_columns {
     int64_t *tokens;      /* [groups] likewise */
 };
 
-/* Groups of a schedule or of a draft (those with documents), without times. stages, chunks: of the pipeline. */
+/* Room for so many groups, all zero. stages, chunks: of the pipeline, which may run more microbatches. */
+int hydra_columns_make(int64_t pool, int64_t microbatches, int64_t groups, int stages, int chunks,
+                       struct hydra_columns *columns);
+
+/* Groups of a schedule or of a draft (those with documents), without times. */
 int hydra_columns_of_schedule(const struct hydra_schedule *schedule, int stages, int chunks,
                               struct hydra_columns *columns);
 int hydra_columns_of_draft(const struct hydra_batch *batch, const struct hydra_draft *draft,

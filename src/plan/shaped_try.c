@@ -50,16 +50,11 @@ static bool pack_tightly(struct hydra_shaped_try *it, const int64_t *targets, in
 static int columns_of(const struct hydra_shaped *shaped, const struct hydra_shaped_try *it,
                       struct hydra_columns *columns)
 {
+    const Hydra_Plan_options *options = shaped->batch->options;
     int status = HYDRA_SUCCESS;
 
-    *columns = (struct hydra_columns){.pool = shaped->batch->pool, .microbatches = it->microbatches};
-    columns->group_begin = hydra_calloc(it->microbatches + 1, sizeof *columns->group_begin);
-    columns->groups = hydra_calloc(it->count, sizeof *columns->groups);
-    columns->weight = hydra_calloc(it->count, sizeof *columns->weight);
-    columns->tokens = hydra_calloc(it->count, sizeof *columns->tokens);
-    HYDRA_REQUIRE(columns->group_begin != NULL && columns->groups != NULL && columns->weight != NULL &&
-                      columns->tokens != NULL,
-                  HYDRA_ERR_NOMEM, "timing of %lld groups", (long long)it->count);
+    HYDRA_TRY(hydra_columns_make(shaped->batch->pool, it->microbatches, it->count, options->pipeline_stages,
+                                 options->pipeline_chunks, columns));
     for (int64_t i = 0, slot = 0; i < it->count; i++) {
         const struct hydra_pack_cell *cell = &it->pack.cells[it->order[i]];
 
@@ -71,7 +66,7 @@ static int columns_of(const struct hydra_shaped *shaped, const struct hydra_shap
         columns->group_begin[cell->microbatch + 1]++;
         slot += columns->groups[i].size;
     }
-    for (int64_t m = 0; m < it->microbatches; m++)
+    for (int64_t m = 0; m < columns->microbatches; m++)
         columns->group_begin[m + 1] += columns->group_begin[m];
     hydra_columns_time(columns, shaped->cost);
 fail:
