@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/line.h"
 #include "base/memory.h"
 #include "base/parse.h"
 #include "tools/flash_blas.h"
@@ -68,13 +69,17 @@ static int read_documents(const char *path, int64_t tokens, struct settings *s)
 {
     FILE *file = fopen(path, "r");
     char line[64], place[512];
+    bool found = true;
     int status = HYDRA_SUCCESS;
 
     HYDRA_REQUIRE(file != NULL, HYDRA_ERR_IO, "--lengths: %s cannot be opened", path);
-    for (int64_t left = tokens, number = 1; left > 0 && fgets(line, sizeof line, file) != NULL; number++) {
+    for (int64_t left = tokens, number = 1; left > 0; number++) {
         int64_t length;
 
-        line[strcspn(line, "\r\n")] = '\0';
+        HYDRA_TRY(hydra_line_read(path, number, file, line, sizeof line, &found));
+        if (!found)
+            break;
+        line[strcspn(line, "\r")] = '\0';
         snprintf(place, sizeof place, "%s:%" PRId64, path, number);
         HYDRA_TRY(hydra_parse_int(place, line, 0, INT32_MAX, &length));
         s->documents = hydra_resize(s->documents, s->ndocs + 1, sizeof *s->documents);
