@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/line.h"
 #include "base/memory.h"
-#include "plan/lengths.h"
+#include "base/parse.h"
 #include "tools/flash_blas.h"
 #include "tools/kernel_speed.h"
 #include "tools/options.h"
@@ -63,26 +64,36 @@ static int choose(const char *option, const char *text, int count, const char *c
     return HYDRA_SUCCESS;
 }
 
-/* Documents from a file of lengths, until `tokens` are reached; the last one is cut. */
+/* Documents from a file of one length a line, until `tokens` are reached; the last one is cut. */
 static int read_documents(const char *path, int64_t tokens, struct settings *s)
 {
-    int64_t *lengths = NULL, count = 0;
+    FILE *file = fopen(path, "r");
+    char line[64], place[512];
+    bool found = true;
     int status = HYDRA_SUCCESS;
 
-    HYDRA_TRY(hydra_lengths_read(path, &lengths, &count));
-    HYDRA_REQUIRE(count > 0, HYDRA_ERR_FORMAT, "--lengths: %s is empty", path);
-    s->documents = hydra_alloc(count, sizeof *s->documents);
-    HYDRA_REQUIRE(s->documents != NULL, HYDRA_ERR_NOMEM, "%s: %" PRId64 " documents", path, count);
-    for (int64_t left = tokens; left > 0 && s->ndocs < count; left -= lengths[s->ndocs - 1]) {
-        int64_t length = lengths[s->ndocs];
+    HYDRA_REQUIRE(file != NULL, HYDRA_ERR_IO, "--lengths: %s cannot be opened", path);
+    for (int64_t left = tokens, number = 1; left > 0; number++) {
+        int64_t length;
 
-        HYDRA_REQUIRE(length <= INT32_MAX, HYDRA_ERR_FORMAT, "%s: %" PRId64 " is outside 0 .. %d", path, length,
-                      INT32_MAX);
+        HYDRA_TRY(hydra_line_read(path, number, file, line, sizeof line, &found));
+        if (!found)
+            break;
+        line[strcspn(line, "\r")] = '\0';
+        snprintf(place, sizeof place, "%s:%" PRId64, path, number);
+        HYDRA_TRY(hydra_parse_int(place, line, 0, INT32_MAX, &length));
+        s->documents = hydra_resize(s->documents, s->ndocs + 1, sizeof *s->documents);
+        HYDRA_REQUIRE(s->documents != NULL, HYDRA_ERR_NOMEM, "%s: %d documents", path, s->ndocs);
         s->documents[s->ndocs++] = length < left ? length : left;
+        left -= length;
     }
+    HYDRA_REQUIRE(s->ndocs > 0, HYDRA_ERR_FORMAT, "--lengths: %s is empty", path);
+    fclose(file);
+    return HYDRA_SUCCESS;
 
 fail:
-    hydra_free(lengths);
+    if (file != NULL)
+        fclose(file);
     return status;
 }
 

@@ -26,9 +26,9 @@ is "an unknown command is bad input" test $? = 2
 is "and is named" has "'nothing' is not a command"
 long=$(mktemp) || exit 99
 trap 'rm -f "$long"' EXIT
-printf '# lengths\n5\n%0260d\n' 7 > "$long"
+printf '5\n%070d\n' 7 > "$long"
 output=$("$command" bench kernel --lengths "$long" --tokens 64 2>&1)
-is "a benchmark reads lengths as strictly as plan" has "$long:3: the line is too long"
+is "a benchmark reads lengths as strictly as plan" has "$long:2: the line is too long"
 
 output=$("$command" sim --model nothing 2>&1)
 status=$?
